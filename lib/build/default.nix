@@ -1,0 +1,43 @@
+# How an artifact is made: one builder a file, each taking only what it needs.
+{ system, pins }:
+let
+  bootstrap = import ./bootstrap.nix { inherit system pins; };
+  inherit (bootstrap) kit busybox fetchFile goProgram goToolchain;
+  shell = "${busybox}/bin/busybox sh";
+
+  sandbox = import ./run.nix {
+    inherit system kit busybox;
+    inherit (debian) debTree;
+  };
+  inherit (sandbox) run fetch;
+
+  debian = import ./debian.nix {
+    inherit system pins kit fetchFile run;
+  };
+  inherit (debian) debTree debRoot patchelfCommand;
+
+  compiler = import ./c.nix { inherit run debRoot shell; };
+
+  go = import ./go.nix {
+    inherit pins run fetch goToolchain compiler;
+  };
+
+  python = import ./python.nix {
+    inherit pins run fetch debRoot shell;
+  };
+
+  node = import ./node.nix {
+    inherit pins run fetch kit debTree patchelfCommand python shell;
+  };
+in
+{
+  inherit kit busybox shell run fetch fetchFile goProgram goToolchain debTree debRoot compiler;
+  inherit (go) goPackage goModuleData;
+  inherit (python) pythonEnv interpreter wheels;
+  inherit (node) nodejs npmPackage;
+
+  ociImage = import ./image.nix {
+    inherit run;
+    ociTool = goProgram "oci" ./oci;
+  };
+}

@@ -1,0 +1,30 @@
+# OCI images: an archive that `ctr images import` reads, and its name and digest beside it.
+{ run, ociTool }:
+/**
+  Build an image of plain files.
+
+  Inputs:
+    name, tag  the reference is tare.local/<name>:<tag>
+    files      path in the image -> store path (a file or a folder)
+    config     the image's configuration as in the OCI image specification (Entrypoint, Env, ...)
+  Result: image.tar (OCI layout) and image.json ({ "name", "digest" }).
+  Type: ociImage :: AttrSet -> Derivation
+  Example: ociImage { name = "etcd"; tag = "3.5.10"; files."/etcd" = "''${etcd}/bin/etcd"; config.Entrypoint = [ "/etcd" ]; }
+*/
+{
+  name,
+  tag,
+  files,
+  config,
+}:
+run "image-${name}-${tag}"
+  {
+    description = builtins.toJSON {
+      name = "tare.local/${name}:${tag}";
+      inherit files config;
+    };
+    passAsFile = [ "description" ];
+  }
+  ''
+    ${ociTool} $out $descriptionPath
+  ''

@@ -1,0 +1,3 @@
+module tare/kit
+
+go 1.23

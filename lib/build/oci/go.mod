@@ -1,0 +1,3 @@
+module tare/oci
+
+go 1.23

@@ -1,0 +1,3 @@
+module tare/fabric-ccaas-builder
+
+go 1.23

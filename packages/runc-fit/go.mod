@@ -1,0 +1,3 @@
+module tare/runc-fit
+
+go 1.23
