@@ -1,0 +1,4 @@
+# The labs there are, listed explicitly: name -> modules.
+{
+  kata-hlf = [ ./kata-hlf ];
+}

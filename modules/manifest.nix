@@ -1,0 +1,82 @@
+# lab.json: the configuration as the Python runtime reads it. The one place where camelCase becomes snake_case
+# and sizes become base units; the keys are those of lib/tare/src/tare/manifest.py.
+config:
+let
+  inherit (builtins) mapAttrs;
+
+  path = value: if value == null then null else "${value}";
+  paths = mapAttrs (_: path);
+  mebibytes = value: if value == null then null else value * 1048576;
+  quantity = suffix: value: if value == null then null else "${toString value}${suffix}";
+
+  runtime = from: {
+    inherit (from) handler options config requires;
+    runtime_type = from.runtimeType;
+    binary = path from.binary;
+    shim = path from.shim;
+    overhead_cpu = quantity "m" from.overheadCpuMillicores;
+    overhead_memory = quantity "Mi" from.overheadMemoryMiB;
+    upstream = if from.upstream == null then null else from.upstream // { path = path from.upstream.path; };
+  };
+
+  fabric = from: {
+    inherit (from) node channel organizations;
+    batch_timeout_seconds = from.batchTimeoutSeconds;
+    batch_max_messages = from.batchMaxMessages;
+    ready_timeout_seconds = from.readyTimeoutSeconds;
+    node_types = mapAttrs
+      (_: type: {
+        inherit (type) image replicas vcpus;
+        runtime_class = type.runtimeClass;
+        memory_bytes = mebibytes type.memoryMiB;
+      })
+      from.nodeTypes;
+    tools = paths from.tools;
+    sample_config = path from.sampleConfig;
+  };
+
+  caliper = from: {
+    inherit (from) node workers;
+    native_signing = from.nativeSigning;
+    nodejs = path from.nodejs;
+    modules = path from.modules;
+    workload = path from.workload;
+  };
+
+  ifEnabled = convert: from: if from.enable then convert from else null;
+in
+{
+  schema = 1;
+  inherit (config) name title study;
+  tools = paths config.cluster.tools;
+  node_path = map path config.cluster.nodePath;
+  network = {
+    pod_cidr = config.network.podCidr;
+    service_cidr = config.network.serviceCidr;
+    node_cidr = config.network.nodeCidr;
+    dns_address = config.network.dnsAddress;
+  };
+  cluster = {
+    inherit (config.cluster) provider;
+    kubernetes_version = config.cluster.kubernetesVersion;
+    ready_timeout_seconds = config.cluster.readyTimeoutSeconds;
+    etcd_fsync = config.cluster.etcdFsync;
+  };
+  nodes = mapAttrs (_: node: { inherit (node) cpus labels; cpu_weight = node.cpuWeight; }) config.nodes;
+  runtimes = mapAttrs (_: runtime) config.runtimes;
+  images = paths config.images;
+  services.fabric = ifEnabled fabric config.services.fabric;
+  loads.caliper = ifEnabled caliper config.loads.caliper;
+  experiment = {
+    inherit (config.experiment) service load compare baseline factors metrics blocks;
+    warmup_seconds = config.experiment.warmupSeconds;
+    duration_seconds = config.experiment.durationSeconds;
+    profiles = mapAttrs
+      (_: profile: {
+        inherit (profile) description blocks levels;
+        warmup_seconds = profile.warmupSeconds;
+        duration_seconds = profile.durationSeconds;
+      })
+      config.experiment.profiles;
+  };
+}

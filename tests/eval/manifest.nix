@@ -1,0 +1,79 @@
+# lab.json has the keys that lib/tare/src/tare/manifest.py reads, no more and no fewer.
+let
+  inherit (builtins) attrNames attrValues concatMap concatStringsSep elemAt filter foldl' isString match readFile split;
+  inherit (import ./expect.nix) equal;
+
+  lab = import ../../lib/eval/mk-lab.nix { modules = [ ../../labs/kata-hlf ]; packages = import ./packages.nix; };
+  inherit (lab) manifest;
+
+  # The fields of each dataclass, read from its source: class name -> [ field ].
+  lines = filter isString (split "\n" (readFile ../../lib/tare/src/tare/manifest.py));
+  classes = (foldl'
+    (state: line:
+      let
+        class = match "class ([A-Za-z]+):" line;
+        field = match "    ([a-z_0-9]+): .*" line;
+        ends = match "[a-z].*" line != null;
+        name = elemAt class 0;
+      in
+      if class != null then state // { current = name; found = state.found // { ${name} = [ ]; }; }
+      else if ends then state // { current = null; }
+      else if field != null && state.current != null then
+        state // { found = state.found // { ${state.current} = state.found.${state.current} ++ field; }; }
+      else state)
+    { current = null; found = { }; }
+    lines).found;
+
+  # Where each record stands in the manifest.
+  records = {
+    Manifest = [ manifest ];
+    Network = [ manifest.network ];
+    Cluster = [ manifest.cluster ];
+    Node = attrValues manifest.nodes;
+    Runtime = attrValues manifest.runtimes;
+    Upstream = [ manifest.runtimes.kata.upstream ];
+    Services = [ manifest.services ];
+    Fabric = [ manifest.services.fabric ];
+    FabricNodeType = attrValues manifest.services.fabric.node_types;
+    Loads = [ manifest.loads ];
+    Caliper = [ manifest.loads.caliper ];
+    Experiment = [ manifest.experiment ];
+    Factor = attrValues manifest.experiment.factors;
+    Metric = attrValues manifest.experiment.metrics;
+    Profile = attrValues manifest.experiment.profiles;
+    Study = [ manifest.study ];
+    StudyFigure = manifest.study.figures;
+  };
+
+  sorted = builtins.sort builtins.lessThan;
+in
+equal "every record of manifest.py is written" (attrNames classes) (attrNames records)
+++ concatMap (name: concatMap (record: equal name (attrNames record) (sorted classes.${name})) records.${name}) (attrNames records)
+++ equal "tools" (attrNames manifest.tools) [
+  "busybox"
+  "cni"
+  "containerd"
+  "containerd-shim-runc-v2"
+  "ctr"
+  "etcd"
+  "ip"
+  "kube-apiserver"
+  "kube-controller-manager"
+  "kube-proxy"
+  "kube-scheduler"
+  "kubectl"
+  "kubelet"
+  "mount"
+  "nsenter"
+  "python"
+  "umount"
+  "unshare"
+]
+++ equal "Fabric's tools" (concatStringsSep " " (attrNames manifest.services.fabric.tools))
+  "configtxgen cryptogen fabric-ca-client fabric-ca-server orderer osnadmin peer"
+++ equal "paths are absolute" (filter (path: match "/nix/store/.*" path == null) (attrValues manifest.tools ++ manifest.node_path ++ attrValues manifest.images)) [ ]
+# Nix 2.8 and 2.34 write floats differently; neither may show in lab.json.
+++ equal "whole numbers are integers" (map builtins.typeOf manifest.experiment.factors.total_cpus.levels) [ "float" "int" ]
+++ equal "other numbers keep six digits" (map (figure: figure.ratio == builtins.fromJSON (builtins.toJSON figure.ratio)) manifest.study.figures)
+  (map (_: true) manifest.study.figures)
+++ equal "the text is the manifest" (builtins.fromJSON (builtins.unsafeDiscardStringContext lab.manifestText) == manifest) true
