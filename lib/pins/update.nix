@@ -10,7 +10,8 @@
 }:
 let
   system = "x86_64-linux";
-  pins = import ./.;
+  # Not refused when an intent has changed: that is what the update is for.
+  pins = let checked = import ./.; in checked.unchecked or checked;
   build = import ../build { inherit system pins; };
 
   # The repository's packages as if the lock already held `entry` and the sources stood in `folder`.
@@ -26,16 +27,25 @@ let
     import ../../packages {
       build = build // {
         goPackage = arguments: build.goPackage (from arguments);
+        goModuleData =
+          arguments:
+          build.goModuleData (if arguments.package == name then arguments // { source = folder; } else arguments)
+          // { dataOf = arguments.package; };
         npmPackage = arguments: build.npmPackage (from arguments);
       };
     };
+  editedGo = edited {
+    go = other: source: if other == name then { vendor = hash; data = hash; } else pins.go other source;
+  };
 in
 {
+  # By the key under which a lock's entry keeps the hash.
   fetches = {
     # The package; what vendors is among its requisites.
-    go = (edited { go = other: source: if other == name then { vendor = hash; } else pins.go other source; }).${name};
-    npm = (edited { npm = _: _: { modules = hash; }; }).${name};
-    python =
+    vendor = editedGo.${name};
+    data = builtins.head (builtins.filter (package: package.dataOf or null == name) (builtins.attrValues editedGo));
+    modules = (edited { npm = _: _: { modules = hash; }; }).${name};
+    wheels =
       (import ../build {
         inherit system;
         pins = pins // {

@@ -9,7 +9,7 @@ run "tare" { } ''
   cat > $out/bin/tare <<END
   #!${shell}
   export PYTHONPATH=$site
-  exec ${python}/bin/python -m tare.cli "\$@"
+  exec ${python}/bin/python -m tare "\$@"
   END
   sed -i 's/^  //' $out/bin/tare
   chmod +x $out/bin/tare

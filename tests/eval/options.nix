@@ -17,5 +17,5 @@ in
 concatMap check options
 ++ equal "there are options" (length options > 50) true
 ++ equal "they are data" (isString (toJSON options)) true
-++ equal "a package reads as its name" (map (option: option.default) (named "services.fabric.sampleConfig")) [ "\"\${packages.fabric}/share/sampleconfig\"" ]
+++ equal "a package reads as its name" (map (option: option.default) (named "services.fabric.sampleConfig")) [ "\"\${packages.fabric-sampleconfig}/sampleconfig\"" ]
 ++ equal "options inside sets are there" (map (option: option.default) (named "nodes.<name>.cpuWeight")) [ "1" ]

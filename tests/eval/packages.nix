@@ -7,7 +7,7 @@ builtins.listToAttrs (map
     "cni-plugins"
     "containerd"
     "etcd"
-    "fabric"
+    "fabric" "fabric-sampleconfig"
     "fabric-ca"
     "gvisor"
     "image-coredns"

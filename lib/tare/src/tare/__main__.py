@@ -1,0 +1,5 @@
+"""Runs the command line: ``python -m tare``."""
+
+from tare.cli import main
+
+main()

@@ -1,0 +1,379 @@
+"""One lab's cgroups, on version 1 and on version 2 of the kernel's interface.
+
+Every lab has a subtree of its own, ``tare/<lab>``, at the root of each hierarchy. A path given
+to a method is relative to that subtree; the empty path is the subtree itself. Methods that only
+read raise OSError when the cgroup is gone, the others CgroupError.
+"""
+
+from __future__ import annotations
+
+import abc
+import contextlib
+import errno
+import os
+import signal
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from tare.errors import TareError
+
+MOUNTINFO = Path("/proc/self/mountinfo")
+CONTROLLERS = ("cpu", "cpuacct", "cpuset", "memory", "pids")  # what a node's daemons need
+PERIOD_MICROSECONDS = 100_000
+
+
+class CgroupError(TareError):
+    """The kernel refused a change to a cgroup; ``file`` is where."""
+
+    def __init__(self, file: Path, problem: str) -> None:
+        self.file = file
+        super().__init__(f"{file}: {problem}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hierarchies:
+    """Where cgroups are mounted: version 1 by controller (a named hierarchy as ``name=...``), and version 2."""
+
+    v1: Mapping[str, Path]
+    v2: Path | None
+
+    @property
+    def missing_v1(self) -> tuple[str, ...]:
+        return tuple(name for name in CONTROLLERS if name not in self.v1)
+
+
+def hierarchies(mountinfo: str) -> Hierarchies:
+    """Return the cgroup mounts listed in the text of /proc/self/mountinfo."""
+    v1: dict[str, Path] = {}
+    v2: Path | None = None
+    for line in mountinfo.splitlines():
+        left, _, right = line.partition(" - ")
+        mount_point = Path(left.split()[4].encode().decode("unicode_escape"))
+        kind, _, options = right.split(" ", 2)
+        if kind == "cgroup2":
+            v2 = v2 or mount_point
+        elif kind == "cgroup":
+            for option in options.split(","):
+                if option in CONTROLLERS or option.startswith("name=") or option in ("blkio", "devices", "freezer"):
+                    v1.setdefault(option, mount_point)
+    return Hierarchies(v1=v1, v2=v2)
+
+
+class CgroupTree(abc.ABC):
+    """The cgroups of one lab; ``version`` is that of the kernel's interface."""
+
+    version: int
+
+    def __init__(self, *, lab: str, roots: Iterable[Path]) -> None:
+        self.name = f"tare/{lab}"
+        self._roots = tuple(dict.fromkeys(roots))
+
+    @staticmethod
+    def detect(lab: str, *, mountinfo: Path = MOUNTINFO) -> CgroupTree:
+        """Return the tree of ``lab`` on this machine. Raises CgroupError when the controllers are not there."""
+        found = hierarchies(mountinfo.read_text())
+        if not found.missing_v1:
+            return CgroupTreeV1(lab=lab, controllers=found.v1, unified=found.v2)
+        if found.v2 is not None:
+            offered = _words(found.v2 / "cgroup.controllers")
+            missing = sorted({"cpu", "cpuset", "memory", "pids"} - offered)
+            if not missing:
+                return CgroupTreeV2(lab=lab, root=found.v2)
+            raise CgroupError(
+                found.v2 / "cgroup.controllers",
+                f"the controllers {', '.join(missing)} are not among {' '.join(sorted(offered)) or 'none'}; "
+                "enable them in the kernel, or delegate them to this container",
+            )
+        raise CgroupError(
+            Path("/sys/fs/cgroup"),
+            f"no cgroup2 mount, and no version 1 mount for {', '.join(found.missing_v1)}; mount cgroup2 there",
+        )
+
+    def directories(self, path: str = "") -> tuple[Path, ...]:
+        """Return the cgroup's directory in every hierarchy; a pid is written into each one's ``cgroup.procs``."""
+        return tuple(root / self.name / path for root in self._roots)
+
+    def kernel_path(self, path: str = "") -> str:
+        """Return the cgroup's path as the kernel and the kubelet write it, from the root of a hierarchy."""
+        return str(PurePosixPath("/", self.name, path))
+
+    def exists(self, path: str = "") -> bool:
+        return any(directory.is_dir() for directory in self.directories(path))
+
+    @abc.abstractmethod
+    def make(self, path: str, *, cpus: tuple[int, ...] | None = None, cpu_shares: int | None = None) -> None:
+        """Make a cgroup and those above it. ``cpus`` confines it (default: as its parent); ``cpu_shares`` is its
+        weight against its siblings, 1024 being the kernel's default. May be called again to change them."""
+
+    def processes(self, path: str = "", *, recursive: bool = True) -> set[int]:
+        """Return the pids in the cgroup, and in all below it unless ``recursive`` is false. None if it is gone."""
+        found: set[int] = set()
+        for top in self.directories(path):
+            for directory in _walk(top) if recursive else (top,):
+                with _vanishing():
+                    found.update(map(int, (directory / "cgroup.procs").read_text().split()))
+        return found - {0}  # a process of an outer pid namespace shows as 0
+
+    def kill(self, path: str = "", *, deadline_seconds: float = 8.0) -> None:
+        """Kill every process in the cgroup and below, until there is none. Raises CgroupError after the deadline."""
+        deadline = time.monotonic() + deadline_seconds
+        while pids := self.processes(path):
+            self._kill_once(path, pids)
+            if time.monotonic() > deadline:
+                raise CgroupError(self.directories(path)[0], f"processes that do not die: {_pids(pids)}")
+            time.sleep(0.02)
+
+    def remove(self, path: str = "", *, deadline_seconds: float = 5.0) -> None:
+        """Remove the cgroup and all below it; gone already is fine. Raises CgroupError after the deadline."""
+        deadline = time.monotonic() + deadline_seconds
+        while True:
+            problems = [problem for top in self.directories(path) for problem in _remove_below(top)]
+            if not problems:
+                break
+            if time.monotonic() > deadline:
+                raise CgroupError(Path(str(problems[0].filename)), f"cannot be removed: {problems[0].strerror}")
+            time.sleep(0.05)  # a killed process leaves its cgroup a moment after it has left cgroup.procs
+        if not path:
+            for root in self._roots:
+                with contextlib.suppress(OSError):  # another lab stands beside this one
+                    (root / PurePosixPath(self.name).parent).rmdir()
+
+    @abc.abstractmethod
+    def set_cpu_quota(self, path: str, cpus: float | None) -> None:
+        """Limit the cgroup to ``cpus`` CPU seconds per second, or lift the limit with None."""
+
+    @abc.abstractmethod
+    def cpu_usage_seconds(self, path: str) -> float:
+        """Return the CPU time used by the cgroup and all below it since it was made."""
+
+    @abc.abstractmethod
+    def throttled_seconds(self, path: str) -> float:
+        """Return how long the cgroup's own quota has kept it from running, summed over its CPUs."""
+
+    @abc.abstractmethod
+    def memory_bytes(self, path: str) -> int:
+        """Return the working set as Kubernetes counts it: usage less the file pages not used lately."""
+
+    def _kill_once(self, path: str, pids: set[int]) -> None:
+        # A pid may be used anew by the time it is signalled: open it first, then look whether it is still ours.
+        opened: dict[int, int] = {}
+        try:
+            for pid in pids:
+                with contextlib.suppress(ProcessLookupError):
+                    opened[pid] = os.pidfd_open(pid)
+            for pid in self.processes(path) & opened.keys():
+                with contextlib.suppress(ProcessLookupError):
+                    signal.pidfd_send_signal(opened[pid], signal.SIGKILL)
+        finally:
+            for descriptor in opened.values():
+                os.close(descriptor)
+
+
+class CgroupTreeV1(CgroupTree):
+    """Version 1: a hierarchy for each controller, and perhaps an empty version 2 beside them, which is used too."""
+
+    version = 1
+
+    def __init__(self, *, lab: str, controllers: Mapping[str, Path], unified: Path | None) -> None:
+        roots = [*controllers.values(), *((unified,) if unified else ())]
+        super().__init__(lab=lab, roots=roots)
+        self._controllers = dict(controllers)
+        self._lowered: dict[Path, int] = {}
+
+    def make(self, path: str, *, cpus: tuple[int, ...] | None = None, cpu_shares: int | None = None) -> None:
+        for root in self._roots:
+            for directory in _down(root, self.name, path):
+                _mkdir(directory)
+                if root == self._controllers["cpuset"]:
+                    self._fill_cpuset(directory)
+        if cpus is not None:
+            _write(self._directory("cpuset", path) / "cpuset.cpus", ",".join(map(str, cpus)))
+        if cpu_shares is not None:
+            _write(self._directory("cpu", path) / "cpu.shares", cpu_shares)
+
+    def _fill_cpuset(self, directory: Path) -> None:
+        # A new cpuset is empty and takes no process. Runtimes fill it in for runc's containers only, so
+        # the kernel is asked to let everything below start as its parent.
+        for name in ("cpuset.cpus", "cpuset.mems"):
+            if not (directory / name).read_text().strip():
+                _write(directory / name, (directory.parent / name).read_text().strip())
+        _write(directory / "cgroup.clone_children", 1)
+
+    def _directory(self, controller: str, path: str) -> Path:
+        return self._controllers[controller] / self.name / path
+
+    def set_cpu_quota(self, path: str, cpus: float | None) -> None:
+        # Version 1 refuses a quota that is below one of its children's. Lowering those to the same figure
+        # changes nothing, for they could not have more anyway; they get their own back when there is room.
+        directory = self._directory("cpu", path)
+        below = [child for child in _walk(directory) if child != directory]
+        if cpus is not None:
+            for child in reversed(below):
+                quota, period = _quota_v1(child)
+                if quota > cpus * period:
+                    self._lowered.setdefault(child, quota)
+                    _write(child / "cpu.cfs_quota_us", round(cpus * period))
+        period = _quota_v1(directory)[1]
+        _write(directory / "cpu.cfs_quota_us", -1 if cpus is None else round(cpus * period))
+        for child in below:
+            if child in self._lowered:
+                own, period = self._lowered[child], _quota_v1(child)[1]
+                room = own if cpus is None else min(own, round(cpus * period))
+                _write(child / "cpu.cfs_quota_us", room)
+                if room == own:
+                    del self._lowered[child]
+
+    def cpu_usage_seconds(self, path: str) -> float:
+        return int((self._directory("cpuacct", path) / "cpuacct.usage").read_text()) / 1e9
+
+    def throttled_seconds(self, path: str) -> float:
+        return _table(self._directory("cpu", path) / "cpu.stat").get("throttled_time", 0) / 1e9
+
+    def memory_bytes(self, path: str) -> int:
+        directory = self._directory("memory", path)
+        usage = int((directory / "memory.usage_in_bytes").read_text())
+        return max(0, usage - _table(directory / "memory.stat").get("total_inactive_file", 0))
+
+    def _kill_once(self, path: str, pids: set[int]) -> None:
+        if "freezer" in self._controllers:
+            for directory in _walk(self._directory("freezer", path)):
+                with _vanishing():
+                    (directory / "freezer.state").write_text("THAWED")  # a frozen process does not die
+        super()._kill_once(path, pids)
+
+
+class CgroupTreeV2(CgroupTree):
+    """Version 2: one hierarchy. Only leaves hold processes; a controller reaches a cgroup if all above pass it on."""
+
+    version = 2
+
+    def __init__(self, *, lab: str, root: Path) -> None:
+        super().__init__(lab=lab, roots=[root])
+        self._root = root
+
+    def make(self, path: str, *, cpus: tuple[int, ...] | None = None, cpu_shares: int | None = None) -> None:
+        above = self._root
+        for directory in _down(self._root, self.name, path):
+            self._pass_on(above)
+            _mkdir(directory)
+            above = directory
+        directory = self._root / self.name / path
+        if cpus is not None:
+            _write(directory / "cpuset.cpus", ",".join(map(str, cpus)))
+        if cpu_shares is not None:
+            _write(directory / "cpu.weight", weight(cpu_shares))
+
+    def _pass_on(self, directory: Path) -> None:
+        offered = _words(directory / "cgroup.controllers")
+        missing = sorted((offered & {*CONTROLLERS, "io"}) - _words(directory / "cgroup.subtree_control"))
+        if not missing:
+            return
+        try:
+            _write(directory / "cgroup.subtree_control", " ".join(f"+{name}" for name in missing))
+        except CgroupError as error:
+            inside = (directory / "cgroup.procs").read_text().split()
+            if not inside:
+                raise
+            raise CgroupError(
+                directory,
+                f"processes stand in it ({_pids(map(int, inside))}), and version 2 passes controllers on only from a "
+                "cgroup without any; move them into one below it",
+            ) from error
+
+    def set_cpu_quota(self, path: str, cpus: float | None) -> None:
+        file = self._root / self.name / path / "cpu.max"
+        period = int(file.read_text().split()[1])
+        _write(file, f"{'max' if cpus is None else round(cpus * period)} {period}")
+
+    def cpu_usage_seconds(self, path: str) -> float:
+        return _table(self._root / self.name / path / "cpu.stat")["usage_usec"] / 1e6
+
+    def throttled_seconds(self, path: str) -> float:
+        return _table(self._root / self.name / path / "cpu.stat").get("throttled_usec", 0) / 1e6
+
+    def memory_bytes(self, path: str) -> int:
+        directory = self._root / self.name / path
+        usage = int((directory / "memory.current").read_text())
+        return max(0, usage - _table(directory / "memory.stat").get("inactive_file", 0))
+
+    def _kill_once(self, path: str, pids: set[int]) -> None:
+        switch = self._root / self.name / path / "cgroup.kill"  # since Linux 5.14; takes new children with it
+        if switch.exists():
+            _write(switch, 1)
+        else:
+            super()._kill_once(path, pids)
+
+
+def weight(cpu_shares: int) -> int:
+    """Return version 2's weight (1 to 10000) for version 1's shares (2 to 262144), as runc and the kubelet map them."""
+    return 1 + (min(max(cpu_shares, 2), 262_144) - 2) * 9999 // 262_142
+
+
+def _quota_v1(directory: Path) -> tuple[int, int]:
+    """Return quota (microseconds; -1: none) and period (microseconds)."""
+    quota = int((directory / "cpu.cfs_quota_us").read_text())
+    return quota, int((directory / "cpu.cfs_period_us").read_text())
+
+
+def _down(root: Path, *parts: str) -> Iterator[Path]:
+    directory = root
+    for part in PurePosixPath(*parts).parts:
+        directory /= part
+        yield directory
+
+
+def _walk(top: Path) -> list[Path]:
+    """Return the directories at and below ``top``, each before those below it."""
+    return [Path(directory) for directory, _, _ in os.walk(top)]
+
+
+def _remove_below(top: Path) -> list[OSError]:
+    problems = []
+    for directory in reversed(_walk(top)):
+        try:
+            directory.rmdir()
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            problems.append(error)
+    return problems
+
+
+@contextlib.contextmanager
+def _vanishing() -> Iterator[None]:
+    """Let a cgroup be removed by someone else while it is looked at."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in (errno.ENOENT, errno.ENODEV):
+            raise
+
+
+def _mkdir(directory: Path) -> None:
+    try:
+        directory.mkdir(exist_ok=True)
+    except OSError as error:
+        raise CgroupError(directory, f"cannot be made: {error.strerror}") from error
+
+
+def _write(file: Path, value: str | int) -> None:
+    try:
+        file.write_text(f"{value}")
+    except OSError as error:
+        raise CgroupError(file, f"does not take {str(value)!r}: {error.strerror}") from error
+
+
+def _words(file: Path) -> set[str]:
+    return set(file.read_text().split())
+
+
+def _table(file: Path) -> dict[str, int]:
+    return {name: int(value) for name, value in (line.split() for line in file.read_text().splitlines())}
+
+
+def _pids(pids: Iterable[int]) -> str:
+    ordered = sorted(pids)
+    more = f" and {len(ordered) - 8} more" if len(ordered) > 8 else ""
+    return ", ".join(map(str, ordered[:8])) + more

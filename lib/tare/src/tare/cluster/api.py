@@ -1,0 +1,126 @@
+"""The lab's API server: waited for over a connection of our own, spoken to with kubectl."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import ssl
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tare.cluster.network import open_socket
+from tare.cluster.pki import Identity
+from tare.errors import NotReady, TareError
+
+_REQUEST_SECONDS = 5.0
+_PORT = 6443
+
+Object = Mapping[str, Any]
+
+
+class Api:
+    """Reads from the API server. Starting kubectl costs a tenth of a second of CPU, too much to poll with."""
+
+    def __init__(self, *, namespace: str, address: str, authority: Path, identity: Identity) -> None:
+        self._namespace = namespace
+        self._address = address
+        self._context = ssl.create_default_context(cafile=str(authority))
+        self._context.load_cert_chain(identity.certificate, identity.key)
+
+    def get(self, path: str) -> Any:
+        """Return the JSON answer, or the text if it is not JSON. Raises OSError, for a refusal too."""
+        with contextlib.closing(_Connection(self._namespace, self._address, self._context)) as connection:
+            try:
+                connection.request("GET", path)
+                response = connection.getresponse()
+                body = response.read().decode(errors="replace")
+            except http.client.HTTPException as error:
+                raise ConnectionError(f"GET {path}: {error!r}") from error
+        if response.status != http.client.OK:
+            raise ConnectionError(f"GET {path}: {response.status} {body[:300]}")
+        is_json = (response.getheader("Content-Type") or "").startswith("application/json")
+        return json.loads(body) if is_json else body
+
+
+class _Connection(http.client.HTTPSConnection):
+    def __init__(self, namespace: str, address: str, context: ssl.SSLContext) -> None:
+        super().__init__(address, _PORT, timeout=_REQUEST_SECONDS, context=context)
+        self._namespace = namespace
+        self._tls = context
+
+    def connect(self) -> None:
+        plain = open_socket(self._namespace)
+        plain.settimeout(self.timeout)
+        plain.connect((self.host, self.port))
+        self.sock = self._tls.wrap_socket(plain, server_hostname=self.host)
+
+
+def wait_until(
+    what: str,
+    look: Callable[[], str | None],
+    *,
+    timeout_seconds: float,
+    check: Callable[[], None] = lambda: None,
+    interval_seconds: float = 0.05,
+) -> None:
+    """Call ``look`` until it returns None; a text is what is still missing.
+
+    OSError from it counts as not yet. ``check`` runs about once a second and raises when
+    waiting on is useless. Raises NotReady with the last text at the timeout.
+    """
+    began = time.monotonic()
+    checked = began
+    while True:
+        try:
+            missing = look()
+        except OSError as error:
+            missing = str(error)
+        if missing is None:
+            return
+        now = time.monotonic()
+        if now - began > timeout_seconds:
+            raise NotReady(what, now - began, missing)
+        if now - checked > 1:
+            check()
+            checked = now
+        time.sleep(interval_seconds)
+
+
+def is_true(thing: Object, condition: str) -> bool:
+    """Return whether an object's status has a condition with status "True"."""
+    conditions = thing.get("status", {}).get("conditions") or ()
+    return any(found["type"] == condition and found["status"] == "True" for found in conditions)
+
+
+def describe_pods(pods: Sequence[Object]) -> str:
+    """Return in one line what keeps each pod from being ready: what the scheduler, the runtime or a probe says."""
+    return "; ".join(_describe_pod(pod) for pod in pods) or "no pod"
+
+
+def _describe_pod(pod: Object) -> str:
+    name = pod["metadata"]["name"]
+    status = pod.get("status", {})
+    reasons = []
+    for container in (*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())):
+        for state in ("waiting", "terminated"):
+            if found := container.get("state", {}).get(state):
+                text = " ".join(filter(None, (found.get("reason"), found.get("message"))))
+                reasons.append(f"{container['name']} {text or state}")
+    for condition in status.get("conditions") or ():
+        if condition["status"] != "True" and condition.get("message") and not reasons:
+            reasons.append(condition["message"])
+    return f"{name}: {status.get('phase', 'unknown')}" + (f" ({', '.join(reasons)})" if reasons else "")
+
+
+def parse_items(text: str, what: str) -> list[Object]:
+    """Return the items of a List as kubectl prints it with ``-o json``. Raises TareError for anything else."""
+    try:
+        items = json.loads(text)["items"]
+    except (json.JSONDecodeError, KeyError, TypeError):
+        raise TareError(f"{what}: expected a list as JSON from kubectl, found {text[:200]!r}") from None
+    if not isinstance(items, list):
+        raise TareError(f"{what}: expected a list of items from kubectl, found {items!r}")
+    return items

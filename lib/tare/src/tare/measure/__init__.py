@@ -1,0 +1,1 @@
+"""What a trial uses while it runs: CPU and memory, from cgroups."""

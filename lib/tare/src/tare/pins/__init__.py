@@ -1,0 +1,1 @@
+"""Locks: what `tare pins check` compares, and what `tare pins update` writes."""

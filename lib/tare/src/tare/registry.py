@@ -1,0 +1,70 @@
+"""Which services and loads there are, by the names that a lab's experiment uses.
+
+The one place that a new service or load is entered. Each is imported only when it is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from tare.errors import UsageError
+from tare.process import Commands
+from tare.progress import Progress
+
+if TYPE_CHECKING:
+    from tare.cluster import Cluster
+    from tare.loads import Load
+    from tare.manifest import Manifest
+    from tare.services import Service
+
+T = TypeVar("T")
+
+
+def _fabric(
+    manifest: Manifest, cluster: Cluster, directory: Path, commands: Commands, progress: Progress
+) -> Service[Any]:
+    from tare.services.fabric import FabricService
+
+    spec = _declared("service", "fabric", manifest.services.fabric)
+    return FabricService(cluster=cluster, spec=spec, directory=directory, commands=commands, progress=progress)
+
+
+def _caliper(manifest: Manifest, cluster: Cluster, commands: Commands) -> Load[Any]:
+    from tare.loads.caliper import Caliper
+
+    return Caliper(cluster=cluster, spec=_declared("load", "caliper", manifest.loads.caliper), commands=commands)
+
+
+SERVICES: Mapping[str, Callable[[Manifest, Cluster, Path, Commands, Progress], Service[Any]]] = {"fabric": _fabric}
+
+LOADS: Mapping[str, Callable[[Manifest, Cluster, Commands], Load[Any]]] = {"caliper": _caliper}
+
+
+def service(
+    manifest: Manifest, *, cluster: Cluster, directory: Path, commands: Commands, progress: Progress
+) -> Service[Any]:
+    """Return the service of the lab's experiment; ``directory`` is its own place for keys and state.
+
+    Raises UsageError when the service is not known or the lab does not declare it.
+    """
+    make = _known("service", manifest.experiment.service, SERVICES)
+    return make(manifest, cluster, directory, commands, progress)
+
+
+def load(manifest: Manifest, *, cluster: Cluster, commands: Commands) -> Load[Any]:
+    """Return the load generator of the lab's experiment. Raises UsageError as ``service`` does."""
+    return _known("load", manifest.experiment.load, LOADS)(manifest, cluster, commands)
+
+
+def _known(kind: str, name: str, table: Mapping[str, T]) -> T:
+    if name not in table:
+        raise UsageError(f"experiment.{kind}: {name!r} is not known; there are: {', '.join(sorted(table))}")
+    return table[name]
+
+
+def _declared(kind: str, name: str, spec: T | None) -> T:
+    if spec is None:
+        raise UsageError(f"experiment.{kind} is {name!r}, but the lab does not declare {kind}s.{name}")
+    return spec

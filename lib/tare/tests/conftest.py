@@ -1,0 +1,74 @@
+"""What several tests need: a lab's manifest as Nix wrote it, a plan for it, and trials that look measured."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from tare import manifest
+from tare.experiment.design import settle
+from tare.experiment.plan import Plan, PlannedTrial, make
+from tare.experiment.trial import Trial
+from tare.measure.sampler import Sample
+
+DATA = Path(__file__).parent / "data"
+
+
+@pytest.fixture(scope="session")
+def lab_folder() -> Path:
+    return DATA / "labs" / "kata-hlf"
+
+
+@pytest.fixture(scope="session")
+def kata_hlf(lab_folder: Path) -> manifest.Manifest:
+    return manifest.read(lab_folder / "lab.json")
+
+
+@pytest.fixture
+def plan(kata_hlf: manifest.Manifest) -> Plan:
+    unavailable = {"runtime": {"kata": "kvm-guests: KVM runs no guest here"}}
+    return make(settle(kata_hlf.experiment), seed=7, unavailable=unavailable)
+
+
+@pytest.fixture
+def trials(plan: Plan) -> tuple[Trial, ...]:
+    return tuple(measured(trial) for trial in plan.trials())
+
+
+def measured(planned: PlannedTrial) -> Trial:
+    """Return a trial as if measured: gVisor at nine tenths of runc, and a client that is bound at 100 tx/s."""
+    draw = random.Random(planned.index)
+    rate = float(planned.levels["send_rate"])
+    factor = (0.9 if planned.levels["runtime"] == "gvisor" else 1.0) * draw.uniform(0.98, 1.02)
+    latencies = tuple(draw.uniform(0.1, 0.4) / factor for _ in range(20))
+    return Trial(
+        index=planned.index,
+        block=planned.block,
+        deployment=planned.deployment,
+        levels=planned.levels,
+        began_at=1706745600.0 + planned.index,
+        seconds=21.5,
+        metrics={
+            "sent_rate": rate,
+            "goodput": rate * factor,
+            "failures": 0.02,
+            "latency_mean": sum(latencies) / len(latencies),
+            "latency_p99": max(latencies),
+            "cpu_per_transaction": 0.01 / factor,
+            "cpu_peer": 0.3,
+            "memory_peer": 120e6,
+            "client_cpu": 0.5,
+        },
+        succeeded=49,
+        failed=1,
+        client_bound=rate == 100.0,
+        failures={"MVCC_READ_CONFLICT": 1},
+        notes=("stock signing in JavaScript",),
+        latencies_seconds=latencies,
+        samples=(
+            Sample(time=1.0, label="peer", cpu_seconds=0.1, memory_bytes=1 << 20, throttled_seconds=0.0),
+            Sample(time=2.0, label="peer", cpu_seconds=0.4, memory_bytes=1 << 20, throttled_seconds=0.1),
+        ),
+    )
