@@ -8,15 +8,26 @@
     { self }:
     let
       system = "x86_64-linux";
-      pins = import ./lib/pins;
+      pins = import ./lib/pins { };
       build = import ./lib/build { inherit system pins; };
       packages = import ./packages { inherit build; };
-      bootstrap = import ./lib/build/seeds.nix { inherit build pins; };
+
+      # The same from locks that may be behind their intents, for what brings them up to date.
+      locked = import ./lib/pins { checked = false; };
+      lockedBuild = import ./lib/build {
+        inherit system;
+        pins = locked;
+      };
+      updater = import ./packages { build = lockedBuild; };
+      bootstrap = import ./lib/build/seeds.nix {
+        build = lockedBuild;
+        pins = locked;
+      };
 
       mkLab = import ./lib/lab.nix {
         inherit build;
         defaultPackages = packages;
-        source = {
+        defaultSource = {
           nar_hash = self.narHash;
           revision = self.rev or null;
           last_modified = self.lastModified;
@@ -43,6 +54,7 @@
 
       apps.${system} = builtins.mapAttrs (name: package: app package name) labPackages // {
         tare = app packages.tare "tare";
+        pins = app updater.tare "tare";
         python-dev = app packages.python-dev "python";
         default = app packages.tare "tare";
       };

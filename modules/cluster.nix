@@ -9,10 +9,10 @@ in
 {
   options.cluster = {
     provider = mkOption {
-      type = types.enum [ "embedded" "existing" ];
+      type = types.enum [ "embedded" ];
       default = "embedded";
-      example = "existing";
-      description = "Where the cluster comes from: Tare brings one up on this machine, or a kubeconfig names one.";
+      example = "embedded";
+      description = "Where the cluster comes from; embedded: Tare brings it up on this machine.";
     };
 
     kubernetesVersion = mkOption {

@@ -26,6 +26,7 @@ let
     cni-plugins = call ./cni-plugins;
     runc = call ./runc;
     runc-fit = call ./runc-fit;
+    kata = call ./kata;
     gvisor = call ./gvisor;
 
     fabric = call ./fabric;

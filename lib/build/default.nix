@@ -31,6 +31,9 @@ let
   };
 in
 {
+  # A publisher's file that no registry carries.
+  upstreamFile = name: fetchFile (pins.upstream name);
+
   inherit kit busybox shell run fetch fetchFile goProgram goToolchain debTree debRoot compiler;
   inherit (go) goPackage goModuleData;
   inherit (python) pythonEnv interpreter wheels;

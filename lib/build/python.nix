@@ -1,7 +1,14 @@
 # Python environments: wheels pinned by a hashed requirements file, on Debian's python.
 { pins, run, fetch, debRoot, shell }:
 let
-  interpreter = debRoot "python" "";
+  # Compiled now, because programs run as root, who could write bytecode into the store. Hash-based
+  # bytecode holds no time stamp, so the result is the same on every machine.
+  compile = python: folder: "${python} -m compileall -q --invalidation-mode unchecked-hash -s $out ${folder}";
+
+  # lib2to3's tests and the like hold files in an older syntax: not compiled, which is no error.
+  interpreter = debRoot "python" ''
+    ${compile "$out/usr/bin/python3.11" "$out/usr/lib/python3.11"} > /build/compile.log || tail -n 3 /build/compile.log
+  '';
   python = "${interpreter}/usr/bin/python3.11";
   pipWheel = "${interpreter}/usr/share/python-wheels/pip-23.0.1-py3-none-any.whl/pip";
 
@@ -31,19 +38,16 @@ in
       ${python} ${pipWheel} install -q --disable-pip-version-check --no-index --no-deps --no-compile \
         --root-user-action=ignore --target $site ${wheels name}/*.whl
       rm -rf $site/bin $site/*.dist-info/direct_url.json
-      # Hash-based bytecode holds no time stamp, so the result is the same on every machine.
-      # Wheels may hold files in another Python's syntax: those are not compiled, which is no error.
-      ${python} -m compileall -q --invalidation-mode unchecked-hash -s $out $site > /build/compile.log || tail -n 3 /build/compile.log
+      # Wheels may hold files in another Python's syntax too.
+      ${compile python "$site"} > /build/compile.log || tail -n 3 /build/compile.log
+      # A virtual environment: the interpreter finds its wheels by where it is called from, so a program
+      # that starts sys.executable gets the same environment.
       mkdir -p $out/bin
-      cat > $out/bin/python <<END
-      #!${shell}
-      export PYTHONPATH=$site\''${PYTHONPATH:+:\$PYTHONPATH} PYTHONNOUSERSITE=1 PYTHONDONTWRITEBYTECODE=1
-      exec ${python} "\$@"
-      END
-      sed -i 's/^      //' $out/bin/python
+      printf 'home = %s\ninclude-system-site-packages = false\nversion = 3.11\n' ${interpreter}/usr/bin > $out/pyvenv.cfg
+      ln -s ${python} $out/bin/python
       for module in ${toString modules}; do
         printf '#!${shell}\nexec %s/bin/python -m %s "$@"\n' $out $module > $out/bin/$module
       done
-      chmod +x $out/bin/*
+      for command in ${toString modules}; do chmod +x $out/bin/$command; done
     '';
 }

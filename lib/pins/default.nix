@@ -1,7 +1,9 @@
 # Exactly which: every version and hash, read from intent files and their locks.
 #
 # A lock carries the checksum of the intent it was made from. When they differ, evaluation stops
-# with the command that brings the lock up to date; nothing is built from a stale lock.
+# with the command that brings the lock up to date; nothing is built from a stale lock. Only that command
+# itself starts from what the locks held before (`checked = false`).
+{ checked ? true }:
 let
   readJson = file: builtins.fromJSON (builtins.readFile file);
 
@@ -31,7 +33,7 @@ let
       entry = entries.${name} or (throw "${file}: ${name}: expected an entry, found none. Run: ./tare pins update ${update}");
       found = builtins.hashString "sha256" intent;
     in
-    if entry.intent == found then
+    if !checked || entry.intent == found then
       entry
     else
       throw "${file}: ${name}: made from an intent with checksum ${entry.intent}, but the intent's is ${found}. Run: ./tare pins update ${update}";
@@ -50,6 +52,8 @@ let
   goLock = (readLock ./go.lock.json).packages;
   pythonLock = (readLock ./python.lock.json).environments;
   npmLock = (readLock ./npm.lock.json).packages;
+
+  upstream = builtins.fromTOML (builtins.readFile ./upstream.toml);
 
   # Store names may not hold these; `./tare` seeds under the same name.
   storeName = builtins.replaceStrings [ "~" ":" "%3a" ] [ "-" "-" "-" ];
@@ -87,6 +91,17 @@ in
       };
     root = name: debianLock.roots.${name} or (throw "lib/pins/debian.toml: ${name}: expected a root of this name, found ${builtins.concatStringsSep ", " (builtins.attrNames debianLock.roots)}");
   };
+
+  upstream =
+    name:
+    let
+      artifact = upstream.${name};
+    in
+    {
+      name = storeName (builtins.baseNameOf artifact.url);
+      inherit (artifact) url;
+      sha256 = artifact.sha256 or (throw "lib/pins/upstream.toml: ${name}: expected a sha256, found none. Run where its publisher answers: ./tare pins pin ${name}");
+    };
 
   go =
     name: source:

@@ -98,8 +98,14 @@ require (
 	golang.org/x/text v0.3.3 // indirect
 	google.golang.org/genproto v0.0.0-20190819201941-24fa4b261c55 // indirect
 	google.golang.org/grpc v1.31.0 // indirect
-	google.golang.org/protobuf v1.23.0 // indirect
 	gopkg.in/alecthomas/kingpin.v2 v2.2.6 // indirect
 	gopkg.in/yaml.v2 v2.4.0 // indirect
 	gopkg.in/yaml.v3 v3.0.0-20210107192922-496545a6307b // indirect
+)
+
+// As Fabric itself replaces it, and for its reason: the newer Prometheus client would otherwise draw
+// in protobuf 1.4, with which orderers of a raft of more than one panic (raftpb is gogo's).
+replace (
+	github.com/cespare/xxhash/v2 => github.com/cespare/xxhash/v2 v2.1.2
+	github.com/golang/protobuf => github.com/golang/protobuf v1.3.3
 )

@@ -8,7 +8,6 @@ let
   kataHlf = mkLab { modules = [ ../../labs/kata-hlf ]; inherit packages; };
   inherit (kataHlf.manifest) experiment runtimes study;
   foreign = mkLab { modules = [ ./fixtures/foreign.nix ]; inherit packages; };
-  withKata = mkLab { modules = [ ./fixtures/foreign.nix ]; packages = packages // { kata.outPath = "/nix/store/00000000000000000000000000000000-kata"; }; };
 
   figure = metric: total_cpus: vcpus:
     map (figure: figure.ratio) (filter
@@ -45,7 +44,8 @@ builtins.concatLists [
   (equal "its profiles" (attrNames experiment.profiles) [ "quick" "study" ])
   (equal "its runtimes" (attrNames runtimes) [ "gvisor" "kata" "runc" ])
   (equal "seven containers" (containers kataHlf.manifest.services.fabric) 7)
-  (equal "kata is declared, not at hand" runtimes.kata.upstream.path null)
+  (equal "kata's place is named" runtimes.kata.upstream.path "/nix/store/00000000000000000000000000000000-kata/opt/kata")
+  (equal "no lab depends on kata" (builtins.hasContext runtimes.kata.upstream.path || builtins.hasContext runtimes.kata.shim) false)
   (equal "figures of the study" (length study.figures) 14)
   (equal "throughput, 2 CPUs" (near (figure "goodput" 2 "shared") 0.6198) [ true ])
   (equal "latency, 2 CPUs" (near (figure "latency_mean" 2 "shared") 1.8999) [ true ])
@@ -58,7 +58,7 @@ builtins.concatLists [
   (equal "a foreign lab's own choice" foreign.manifest.experiment.blocks 3)
   (equal "MiB become bytes" foreign.manifest.services.fabric.node_types.peer.memory_bytes 536870912)
   (equal "no study" foreign.manifest.study null)
-  (equal "kata at hand" { inherit (withKata.manifest.runtimes.kata) shim overhead_cpu overhead_memory requires; } {
+  (equal "kata, wherever it is" { inherit (runtimes.kata) shim overhead_cpu overhead_memory requires; } {
     shim = "/nix/store/00000000000000000000000000000000-kata/opt/kata/bin/containerd-shim-kata-v2";
     overhead_cpu = "250m";
     overhead_memory = "160Mi";

@@ -16,6 +16,7 @@ builtins.listToAttrs (map
     "image-fabric-orderer"
     "image-fabric-peer"
     "image-pause"
+    "kata"
     "kubernetes"
     "nodejs"
     "python"

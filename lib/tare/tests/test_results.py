@@ -133,9 +133,7 @@ def test_another_schema_is_refused(store: RunStore) -> None:
 
 def test_two_runs_in_one_second_have_two_folders(tmp_path: Path) -> None:
     record = {"plan": {"factors": {}}, "metrics": []}
-    names = [
-        RunStore.create(tmp_path, "lab", record=record, factors={}, now=NOW).folder.name for _ in range(2)
-    ]
+    names = [RunStore.create(tmp_path, "lab", record=record, factors={}, now=NOW).folder.name for _ in range(2)]
     assert names == ["2024-02-01T00-00-00Z", "2024-02-01T00-00-00Z-2"]
 
 

@@ -13,7 +13,7 @@ import errno
 import os
 import signal
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -22,6 +22,7 @@ from tare.errors import TareError
 MOUNTINFO = Path("/proc/self/mountinfo")
 CONTROLLERS = ("cpu", "cpuacct", "cpuset", "memory", "pids")  # what a node's daemons need
 PERIOD_MICROSECONDS = 100_000
+_ENTER = 'while [ "$1" != -- ]; do echo $$ > "$1"; shift; done; shift; exec "$@"'
 
 
 class CgroupError(TareError):
@@ -94,6 +95,12 @@ class CgroupTree(abc.ABC):
     def directories(self, path: str = "") -> tuple[Path, ...]:
         """Return the cgroup's directory in every hierarchy; a pid is written into each one's ``cgroup.procs``."""
         return tuple(root / self.name / path for root in self._roots)
+
+    def entering(self, path: str, shell: Sequence[str | Path], argv: Sequence[str | Path]) -> list[str]:
+        """Return the arguments that run ``argv`` in the cgroup: a POSIX ``shell`` enters it and becomes the program,
+        so that nothing the program starts is outside."""
+        members = [directory / "cgroup.procs" for directory in self.directories(path)]
+        return [str(word) for word in (*shell, "-c", _ENTER, "sh", *members, "--", *argv)]
 
     def kernel_path(self, path: str = "") -> str:
         """Return the cgroup's path as the kernel and the kubelet write it, from the root of a hierarchy."""

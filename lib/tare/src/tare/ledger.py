@@ -54,7 +54,10 @@ class Ledger:
     def __init__(self, path: Path, *, exclusive: bool = False) -> None:
         self._path = path
         self._lock = threading.Lock()
-        self._database = sqlite3.connect(path, timeout=5.0, isolation_level=None, check_same_thread=False)
+        try:
+            self._database = sqlite3.connect(path, timeout=5.0, isolation_level=None, check_same_thread=False)
+        except sqlite3.Error as error:
+            raise LedgerError(path, str(error)) from error
         try:
             self._prepare(exclusive)
         except BaseException:

@@ -35,7 +35,7 @@ class Network:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cluster:
-    provider: Literal["embedded", "existing"]
+    provider: Literal["embedded"]
     kubernetes_version: str
     ready_timeout_seconds: float
     etcd_fsync: bool

@@ -168,5 +168,5 @@ def _command_line(pid: int) -> str:
         words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
     except OSError:
         return ""
-    shown = " ".join(word.decode(errors="replace") for word in words if word)
+    shown = " ".join(b" ".join(words).decode(errors="replace").split())
     return f" ({shown[:120]})" if shown else ""

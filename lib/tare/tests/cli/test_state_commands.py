@@ -45,9 +45,7 @@ def test_no_lab(state: StateDirectory) -> None:
 def test_a_lab_that_was_left_over(left_over: StateDirectory) -> None:
     code, out, _ = invoke("status")
     assert code == 0
-    assert out == (
-        "kata-hlf: left over\n  made: 1 mounts, 1 network-namespace\n  `tare down kata-hlf` removes it\n"
-    )
+    assert out == ("kata-hlf: left over\n  made: 1 mounts, 1 network-namespace\n  `tare down kata-hlf` removes it\n")
 
 
 def test_a_lab_in_use(left_over: StateDirectory) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tare.errors import TareError
+from tare.errors import UsageError
 from tare.progress import Reporter, choose
 
 if TYPE_CHECKING:
@@ -57,10 +57,9 @@ def print_rich(what: RenderableType) -> None:
 
 
 def need_root(command: str) -> None:
-    """Raise TareError unless this is root: what needs it, and how to go on."""
+    """Raise UsageError unless this is root: what needs it, and how to go on."""
     if os.geteuid() != 0:
-        raise TareError(
-            "not root. Network namespaces, mounts and cgroups of the lab's nodes need it. "
-            f"Run `sudo --preserve-env=TARE_FLAKE,TARE_STATE_DIR {command}`. "
-            "`tare list` and `tare doctor` work without."
+        raise UsageError(
+            "the embedded cluster makes network namespaces, mounts and cgroups, which only root may: "
+            f"run it as root, for example `sudo ./{command}`. `tare list` and `tare doctor` need no root."
         )

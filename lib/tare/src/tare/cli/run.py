@@ -109,9 +109,7 @@ def _run(
     from tare.state import StateDirectory
 
     built = resolve(lab, link=results / name_of(lab) / "lab", environment=os.environ, progress=progress)
-    design = settle(
-        built.manifest.experiment, profile=profile, blocks=blocks, duration_seconds=duration, levels=levels
-    )
+    design = settle(built.manifest.experiment, profile=profile, blocks=blocks, duration_seconds=duration, levels=levels)
     with progress.phase("probe the machine"):
         machine = probe()
     commands = Commands()

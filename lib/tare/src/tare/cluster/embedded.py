@@ -28,7 +28,7 @@ from tare.machine import Machine
 from tare.manifest import Manifest
 from tare.process import Commands
 from tare.progress import Progress
-from tare.state import KEPT, StateDirectory
+from tare.state import DEFAULT_ROOT, KEPT, StateDirectory
 
 NEEDS = (
     "root",
@@ -120,15 +120,20 @@ class Cluster:
         arguments = ("delete", "--ignore-not-found", "--wait", f"--timeout={_DELETE_SECONDS:.0f}s", "--filename=-")
         self.kubectl(*arguments, stdin=_as_list(objects), deadline_seconds=_DELETE_SECONDS + 10)
 
+    def get(self, kind: str, namespace: str = "", selector: str = "") -> list[Object]:
+        """Return the objects of a kind of the API's core group ("nodes", "pods", ...). Raises OSError."""
+        within = f"namespaces/{quote(namespace)}/" if namespace else ""
+        items: list[Object] = self._api.get(f"/api/v1/{within}{kind}?labelSelector={quote(selector)}")["items"]
+        return items
+
     def wait_for(self, condition: str, selector: str, *, namespace: str = "default", timeout_seconds: float) -> None:
         """Wait until all pods that ``selector`` (of labels) names, at least one, have a condition such as "Ready".
 
         Raises NotReady, which says what each pod waits for.
         """
-        path = f"/api/v1/namespaces/{quote(namespace)}/pods?labelSelector={quote(selector)}"
 
         def missing() -> str | None:
-            pods = self._api.get(path)["items"]
+            pods = self.get("pods", namespace, selector)
             left = [pod for pod in pods if not is_true(pod, condition)]
             return describe_pods(left) if left or not pods else None
 
@@ -176,7 +181,7 @@ class Cluster:
             return False
         try:
             self._api.get("/readyz")
-            return all(is_true(node, "Ready") for node in self._api.get("/api/v1/nodes")["items"])
+            return all(is_true(node, "Ready") for node in self.get("nodes"))
         except OSError:
             return False
 
@@ -200,7 +205,7 @@ class Cluster:
         self._ledger.set_fact(_IDENTITY, self._identity())
         self._ledger.set_fact(KUBECTL, json.dumps(layout.kubectl))
         # Removed in the reverse order: first what runs, the supervisor before what it would start again.
-        if self._state.made_root:
+        if self._state.made_root or self._state.root == DEFAULT_ROOT:
             self._ledger.record("root", str(self._state.root))
         self._ledger.record("cgroup", "")
         layout.network.claim(self._ledger)

@@ -17,7 +17,7 @@ from tare.cluster.tools import Tools
 from tare.errors import UsageError
 from tare.machine import Machine
 from tare.manifest import Manifest, Runtime
-from tare.process import Commands
+from tare.process import Argument, Commands
 from tare.state import StateDirectory
 
 
@@ -57,15 +57,14 @@ class Layout:
 
     @property
     def kubectl(self) -> list[str]:
-        """The arguments before kubectl's own."""
-        return self.network.within(
-            self.network.control_plane,
-            [
-                self.tools["kubectl"],
-                f"--kubeconfig={self.admin_kubeconfig}",
-                f"--cache-dir={self.state.path / 'kubectl-cache'}",
-            ],
-        )
+        """The arguments before kubectl's own, in whoever's environment: a site's proxy does not know the lab."""
+        kubectl: list[Argument] = [
+            self.tools["kubectl"],
+            f"--kubeconfig={self.admin_kubeconfig}",
+            f"--cache-dir={self.state.path / 'kubectl-cache'}",
+        ]
+        without_proxy = [str(self.tools["busybox"]), "env", "-u", "HTTPS_PROXY", "-u", "https_proxy"]
+        return [*without_proxy, *self.network.within(self.network.control_plane, kubectl)]
 
 
 def plan(manifest: Manifest, state: StateDirectory, commands: Commands, machine: Machine) -> Layout:

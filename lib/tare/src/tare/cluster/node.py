@@ -152,8 +152,13 @@ class NodeSetup:
 
     def importer(self) -> Importer:
         return Importer(
-            ctr=self.tools["ctr"], socket=containerd.SOCKET, within=self._within_view, commands=self.commands
+            ctr=self.tools["ctr"], socket=containerd.SOCKET, within=self._among_daemons, commands=self.commands
         )
+
+    def _among_daemons(self, argv: Sequence[Argument]) -> list[str]:
+        """In the view and the cgroup: what ends the daemons ends this too, instead of leaving it waiting for them."""
+        shell = (self.tools["busybox"], "sh")
+        return self.tree.entering(self.node.daemons_cgroup, shell, self._within_view(argv))
 
     def program_name(self, program: str) -> str:
         return f"{self.node.name}-{program}"

@@ -77,7 +77,7 @@ class NodeView:
             seen = f"/proc/sys/{name}"
             script.append(f"[ ! -e {seen} ] || {mount} --bind {_SETTINGS}/{name} {seen}")
         script.append('exec "$@"')
-        enter = [self._tools["unshare"], "--mount", "--propagation", "unchanged", "--"]
+        enter: list[Argument] = [self._tools["unshare"], "--mount", "--propagation", "unchanged", "--"]
         return [*enter, self._tools["busybox"], "sh", "-c", "\n".join(script), "sh", *argv]
 
     def _run(self, argv: Sequence[str | Path]) -> None:

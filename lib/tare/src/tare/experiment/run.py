@@ -90,9 +90,7 @@ def _measure_deployment(
     clock: Clock,
 ) -> None:
     """Deploy once, measure the cells that need nothing but this deployment, and take it away again."""
-    outer = {
-        name: level for name, level in trials[0].levels.items() if plan.design.factors[name].scope == "deployment"
-    }
+    outer = {name: level for name, level in trials[0].levels.items() if plan.design.factors[name].scope == "deployment"}
     with progress.phase(f"deploy {describe(outer)}"):
         deployment = service.deploy(outer)
     try:

@@ -28,8 +28,6 @@ BOUND_SHARE = 0.95
 # Caliper's start with its workers, its fixed pause of 5 s between rounds, its report.
 _OVERHEAD_SECONDS = 60.0
 _GATE_SECONDS = 60.0
-# The shell puts itself into the cgroup and then becomes the program, so that nothing escapes it.
-_JOIN = 'while [ "$1" != -- ]; do echo $$ > "$1"; shift; done; shift; exec "$@"'
 
 
 class CaliperFailed(TareError):
@@ -197,9 +195,8 @@ class Caliper:
 
     def _inside(self, argv: Sequence[Argument]) -> list[str]:
         """Return ``argv`` as run in the load's cgroup and its node's network namespace."""
-        members = [directory / "cgroup.procs" for directory in self._cluster.cgroups.directories(self._cgroup)]
-        busybox = self._cluster.manifest.tools["busybox"]
-        return self._node.argv([busybox, "sh", "-c", _JOIN, "sh", *members, "--", *argv])
+        shell = (self._cluster.manifest.tools["busybox"], "sh")
+        return self._node.argv(self._cluster.cgroups.entering(self._cgroup, shell, argv))
 
     def _environment(self, directory: Path) -> dict[str, str]:
         environment = {

@@ -86,9 +86,7 @@ def summarise(manifest: Manifest, plan: Plan, trials: Sequence[Trial]) -> Summar
         rows=rows,
         study=manifest.study,
         unmatched=tuple(
-            figure
-            for figure in figures
-            if not any(applies(figure, row.comparison, factor=factor) for row in all_rows)
+            figure for figure in figures if not any(applies(figure, row.comparison, factor=factor) for row in all_rows)
         ),
     )
 

@@ -180,8 +180,7 @@ def _varying(summary: Summary, *, with_study: bool) -> tuple[str, ...]:
     return tuple(
         name
         for name in summary.plan.design.factors
-        if name != summary.plan.design.compare
-        and len({normal(levels[name]) for levels in seen if name in levels}) > 1
+        if name != summary.plan.design.compare and len({normal(levels[name]) for levels in seen if name in levels}) > 1
     )
 
 

@@ -18,6 +18,8 @@ ROOT = "/hlf"
 # Where the peer's image keeps the external builder for chaincode that runs as a service.
 _BUILDER = "/builders/ccaas"
 
+# Fabric's default format colours its lines, terminal or not.
+_LOGGING = {"FABRIC_LOGGING_SPEC": "warn", "FABRIC_LOGGING_FORMAT": "%{level} [%{module}] %{message}"}
 _TLS_FILES = {"KEY": f"{ROOT}/tls/server.key", "CERTIFICATE": f"{ROOT}/tls/server.crt", "ROOTS": f"[{ROOT}/tls/ca.crt]"}
 
 
@@ -40,7 +42,7 @@ def environment(member: Member, *, package_id: str | None) -> dict[str, str]:
 def _orderer() -> dict[str, str]:
     return {
         "FABRIC_CFG_PATH": ROOT,
-        "FABRIC_LOGGING_SPEC": "warn",
+        **_LOGGING,
         "TMPDIR": f"{ROOT}/data",
         "ORDERER_GENERAL_LISTENADDRESS": "0.0.0.0",
         "ORDERER_GENERAL_LISTENPORT": str(ORDERER_PORT),
@@ -71,7 +73,7 @@ def _orderer() -> dict[str, str]:
 def _peer(member: Member, identifier: str) -> dict[str, str]:
     return {
         "FABRIC_CFG_PATH": ROOT,
-        "FABRIC_LOGGING_SPEC": "warn",
+        **_LOGGING,
         "TMPDIR": f"{ROOT}/data",
         "CORE_PEER_ID": member.name,
         "CORE_PEER_ADDRESS": member.endpoint,
