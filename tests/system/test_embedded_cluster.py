@@ -129,7 +129,12 @@ def quiet() -> PlainProgress:
 
 def cluster(lab: Manifest, state: StateDirectory, this_machine: Machine, *, keep: bool = False) -> Cluster:
     return Cluster(
-        manifest=lab, state=state, commands=Commands(), machine=this_machine, progress=PlainProgress(sys.stderr), keep=keep
+        manifest=lab,
+        state=state,
+        commands=Commands(),
+        machine=this_machine,
+        progress=PlainProgress(sys.stderr),
+        keep=keep,
     )
 
 

@@ -35,7 +35,8 @@ def test_a_program_enters_its_cgroup_and_namespaces_before_it_starts(tools: Tool
         mount_namespace=Path("/state/view"),
         environment={"PATH": "/one:/two"},
     )
-    assert start_script(program, tools, tree).splitlines() == [
+    assert start_script(program, tools, tree, Path("/logs")).splitlines() == [
+        "exec >> /logs/x.log 2>&1",
         "set -e",
         "echo $$ > /cgroups/tare/lab/nodes/one/cgroup.procs",
         "export PATH=/one:/two",
@@ -44,12 +45,11 @@ def test_a_program_enters_its_cgroup_and_namespaces_before_it_starts(tools: Tool
 
 
 def test_nothing_starts_by_itself_and_everything_starts_again() -> None:
-    text = configuration_text(Path("/state"), Path("/logs"), {"etcd": Path("/state/50%/etcd")})
+    text = configuration_text(Path("/state"), {"etcd": Path("/state/50%/etcd")})
     assert "[program:etcd]" in text
     assert "autostart = false" in text
     assert "autorestart = true" in text
     assert "command = /state/50%%/etcd" in text
-    assert "stdout_logfile = /logs/etcd.log" in text
 
 
 @pytest.fixture
@@ -103,7 +103,7 @@ def test_a_daemon_that_is_killed_starts_again_where_it_was(supervisor: Superviso
     until(supervisor, "sleeper", "RUNNING")
     (second,) = tree.processes("daemons")
     assert second != first
-    supervisor.check("sleeper")
+    supervisor.check(["sleeper"])
 
 
 @needs_root
@@ -112,7 +112,7 @@ def test_a_daemon_that_does_not_stay_up_is_told_with_its_log(supervisor: Supervi
     supervisor.run("broken")
     until(supervisor, "broken", "FATAL")
     with pytest.raises(ProgramFailed, match=r"broken does not stay up \(FATAL\).*\nno such option"):
-        supervisor.check("broken")
+        supervisor.check(["broken"])
     with pytest.raises(TareError, match="does not start nobody"):
         supervisor.run("nobody")
 

@@ -22,6 +22,8 @@ from tare.cluster.steps import Step
 
 _API_SECONDS = 40.0
 _DNS_SECONDS = 40.0
+_API_PROGRAMS = ("etcd", "kube-apiserver")
+_CONTROLLERS = ("kube-controller-manager", "kube-scheduler")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +69,7 @@ class BringUp:
             Step(name=f"{name}: view", run=lambda: node.prepare(authority), needs=("network",)),
             Step(
                 name=f"{name}: containerd",
-                run=lambda: node.start_containerd(self._check),
+                run=lambda: node.start_containerd(lambda program: self._check([program])),
                 needs=("cgroups", "supervisor", f"{name}: view"),
             ),
             Step(
@@ -92,14 +94,14 @@ class BringUp:
 
     def _start_api_server(self) -> None:
         """Returns when it answers; what it sets up for itself then is still missing, see ``_start_controllers``."""
-        for program in ("etcd", "kube-apiserver"):
+        for program in _API_PROGRAMS:
             self.layout.supervisor.run(program)
-        self._wait("kube-apiserver", lambda: self.api.get("/version") and None, _API_SECONDS)
+        self._wait("kube-apiserver", lambda: self.api.get("/version") and None, _API_SECONDS, _API_PROGRAMS)
 
     def _start_controllers(self) -> None:
         # Before the API server is ready, they are refused their own configuration and give up.
-        self._wait("kube-apiserver", lambda: self.api.get("/readyz") and None, _API_SECONDS)
-        for program in ("kube-controller-manager", "kube-scheduler"):
+        self._wait("kube-apiserver", lambda: self.api.get("/readyz") and None, _API_SECONDS, _API_PROGRAMS)
+        for program in _CONTROLLERS:
             self.layout.supervisor.run(program)
 
     def _apply_objects(self) -> None:
@@ -126,12 +128,9 @@ class BringUp:
                     waiting.append(f"{name} still has the taint {nodes[name]['spec']['taints'][0]['key']}")
             return "; ".join(waiting) or None
 
-        def look_at_daemons(_: str) -> None:
-            for node in self.layout.nodes.values():
-                for program in node.programs():
-                    self._check(program.name)
-
-        self._wait("nodes", missing, self.layout.manifest.cluster.ready_timeout_seconds, look_at_daemons)
+        daemons = [program.name for node in self.layout.nodes.values() for program in node.programs()]
+        timeout_seconds = self.layout.manifest.cluster.ready_timeout_seconds
+        self._wait("nodes", missing, timeout_seconds, [*_API_PROGRAMS, *_CONTROLLERS, *daemons])
 
     def _wait_for_dns(self) -> None:
         selector = quote(",".join(f"{name}={value}" for name, value in coredns.LABELS.items()))
@@ -144,20 +143,15 @@ class BringUp:
                 return None
             return describe_pods(pods)
 
-        self._wait("DNS", missing, _DNS_SECONDS, lambda _: self._raise_if_stopped())
+        self._wait("DNS", missing, _DNS_SECONDS, ())
 
-    def _wait(
-        self,
-        what: str,
-        look: Callable[[], str | None],
-        timeout_seconds: float,
-        check: Callable[[str], None] | None = None,
-    ) -> None:
-        wait_until(what, look, timeout_seconds=timeout_seconds, check=lambda: (check or self._check)(what))
+    def _wait(self, what: str, look: Callable[[], str | None], timeout_seconds: float, programs: Sequence[str]) -> None:
+        """Wait as ``wait_until`` does, as long as ``programs`` stay up and nobody says stop."""
+        wait_until(what, look, timeout_seconds=timeout_seconds, check=lambda: self._check(programs))
 
-    def _check(self, program: str) -> None:
+    def _check(self, programs: Sequence[str]) -> None:
         self._raise_if_stopped()
-        self.layout.supervisor.check(program)
+        self.layout.supervisor.check(programs)
 
     def _raise_if_stopped(self) -> None:
         if self.stop.is_set():

@@ -1,7 +1,8 @@
 """The lab's daemons, kept running by one supervisord: started anew when they die, their output in log files.
 
 A daemon is started by a short script that puts itself into the daemon's cgroup and namespaces
-first, so that the daemon is there from its first instruction, and again after a restart.
+first, so that the daemon is there from its first instruction, and again after a restart. It
+writes to its log itself: through a pipe of supervisord's, it would die with supervisord.
 """
 
 from __future__ import annotations
@@ -21,7 +22,6 @@ from tare.cluster.tools import Tools
 from tare.errors import NotReady, TareError
 from tare.process import Argument, Child, Commands
 
-LOG_BYTES = 16 << 20
 START_SECONDS = 15.0
 CGROUP = "supervisor"
 _TAIL_LINES = 15
@@ -66,7 +66,7 @@ class Supervisor:
         self._logs.mkdir(mode=0o700, exist_ok=True)
         scripts = {program.name: self._write_script(program) for program in programs}
         configuration = self._directory / "supervisord.conf"
-        configuration.write_text(configuration_text(self._directory, self._logs, scripts))
+        configuration.write_text(configuration_text(self._directory, scripts))
         self._tree.make(CGROUP)
         argv: list[Argument] = [self._tools["python"], "-m", "supervisor.supervisord", "-n", "-c", configuration]
         launcher = self._directory / "start"
@@ -94,11 +94,13 @@ class Supervisor:
             raise TareError(f"the supervisor does not answer at {self._socket}: {error}") from error
         return {str(program["name"]): str(program["statename"]) for program in _records(found)}
 
-    def check(self, program: str) -> None:
-        """Raise ProgramFailed if a program has died too often to be started again."""
-        state = self.states().get(program, "unknown")
-        if state in ("FATAL", "EXITED", "STOPPED", "UNKNOWN", "unknown"):
-            raise ProgramFailed(program, state, self.log_tail(program))
+    def check(self, programs: Sequence[str]) -> None:
+        """Raise ProgramFailed if one of the programs has died too often to be started again."""
+        states = self.states() if programs else {}
+        for program in programs:
+            state = states.get(program, "unknown")
+            if state in ("FATAL", "UNKNOWN", "unknown"):
+                raise ProgramFailed(program, state, self.log_tail(program))
 
     def log_tail(self, program: str) -> str:
         """Return the last lines of a program's log."""
@@ -115,7 +117,9 @@ class Supervisor:
 
     def _write_script(self, program: Program) -> Path:
         script = self._directory / program.name
-        self._write_executable(script, self._tools.interpreter + start_script(program, self._tools, self._tree))
+        self._write_executable(
+            script, self._tools.interpreter + start_script(program, self._tools, self._tree, self._logs)
+        )
         return script
 
     @staticmethod
@@ -162,7 +166,7 @@ class _UnixConnection(http.client.HTTPConnection):
         self.sock.connect(str(self._path))
 
 
-def configuration_text(directory: Path, logs: Path, scripts: Mapping[str, Path]) -> str:
+def configuration_text(directory: Path, scripts: Mapping[str, Path]) -> str:
     """Return supervisord's configuration: nothing starts by itself, everything started is kept running."""
     sections = [
         f"""[supervisord]
@@ -170,10 +174,8 @@ nodaemon = true
 user = root
 directory = {_escape(directory)}
 pidfile = {_escape(directory / "pid")}
-logfile = {_escape(logs / "supervisord.log")}
-logfile_maxbytes = {LOG_BYTES}
-logfile_backups = 1
-childlogdir = {_escape(logs)}
+logfile = /dev/null
+logfile_maxbytes = 0
 
 [unix_http_server]
 file = {_escape(directory / "socket")}
@@ -192,22 +194,21 @@ startsecs = 1
 startretries = 3
 stopasgroup = true
 killasgroup = true
-redirect_stderr = true
-stdout_logfile = {_escape(logs / f"{name}.log")}
-stdout_logfile_maxbytes = {LOG_BYTES}
-stdout_logfile_backups = 1
+stderr_logfile = NONE
+stdout_logfile = NONE
 """)
     return "\n".join(sections)
 
 
-def start_script(program: Program, tools: Tools, tree: CgroupTree) -> str:
+def start_script(program: Program, tools: Tools, tree: CgroupTree, logs: Path) -> str:
     """Return the shell script that becomes ``program``: into its cgroup, then its namespaces, then the program."""
     exports = [f"export {name}={shlex.quote(value)}" for name, value in sorted(program.environment.items())]
     enter: list[Argument] = [tools["nsenter"], f"--net={NAMESPACES / program.network_namespace}"]
     if program.mount_namespace is not None:
         enter.append(f"--mount={program.mount_namespace}")
     return (
-        enter_cgroup(tree, program.cgroup)
+        f"exec >> {shlex.quote(str(logs / f'{program.name}.log'))} 2>&1\n"
+        + enter_cgroup(tree, program.cgroup)
         + "".join(f"{line}\n" for line in exports)
         + _exec([*enter, "--", *program.argv])
     )
