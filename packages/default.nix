@@ -14,7 +14,7 @@ let
     python = build.pythonEnv { name = "runtime"; };
     python-dev = build.pythonEnv {
       name = "dev";
-      modules = [ "pytest" "mypy" "ruff" ];
+      modules = [ "pytest" "mypy" ];
     };
     tare = call ./tare;
 

@@ -23,7 +23,7 @@ let
   };
 
   python = import ./python.nix {
-    inherit pins run fetch debRoot shell;
+    inherit pins run fetch kit debRoot patchelfCommand shell;
   };
 
   node = import ./node.nix {

@@ -1,5 +1,5 @@
 # Python environments: wheels pinned by a hashed requirements file, on Debian's python.
-{ pins, run, fetch, debRoot, shell }:
+{ pins, run, fetch, kit, debRoot, patchelfCommand, shell }:
 let
   # Compiled now, because programs run as root, who could write bytecode into the store. Hash-based
   # bytecode holds no time stamp, so the result is the same on every machine.
@@ -37,7 +37,7 @@ in
       site=$out/lib/python3.11/site-packages
       ${python} ${pipWheel} install -q --disable-pip-version-check --no-index --no-deps --no-compile \
         --root-user-action=ignore --target $site ${wheels name}/*.whl
-      rm -rf $site/bin $site/*.dist-info/direct_url.json
+      rm -f $site/*.dist-info/direct_url.json
       # Wheels may hold files in another Python's syntax too.
       ${compile python "$site"} > /build/compile.log || tail -n 3 /build/compile.log
       # A virtual environment: the interpreter finds its wheels by where it is called from, so a program
@@ -45,6 +45,15 @@ in
       mkdir -p $out/bin
       printf 'home = %s\ninclude-system-site-packages = false\nversion = 3.11\n' ${interpreter}/usr/bin > $out/pyvenv.cfg
       ln -s ${python} $out/bin/python
+      # Programs in wheels: native ones are pointed at this libc, the others are scripts around a module.
+      ${kit} elfs $site/bin > /build/programs
+      while read kind program; do
+        chmod u+w $program
+        ${patchelfCommand} --set-interpreter ${interpreter}/lib64/ld-linux-x86-64.so.2 \
+          --force-rpath --set-rpath ${interpreter}/usr/lib/x86_64-linux-gnu $program
+        mv $program $out/bin/
+      done < /build/programs
+      rm -rf $site/bin
       for module in ${toString modules}; do
         printf '#!${shell}\nexec %s/bin/python -m %s "$@"\n' $out $module > $out/bin/$module
       done

@@ -76,7 +76,7 @@ in
       metrics = {
         sent_rate = metric "tx/s" "higher" "Transactions that the client really sent each second; below the offered rate, the client is the bottleneck.";
         goodput = metric "tx/s" "higher" "Transactions committed successfully each second.";
-        failures = metric "1" "lower" "Transactions that failed.";
+        failures = metric "1" "lower" "The share of transactions that failed, from 0 to 1.";
         latency_mean = metric "s" "lower" "Mean time from sending a transaction to its commit, successes only.";
         latency_p50 = metric "s" "lower" "Median of that time.";
         latency_p95 = metric "s" "lower" "95th percentile of that time.";

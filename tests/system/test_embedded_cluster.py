@@ -24,6 +24,7 @@ import pytest
 from tare import labs, machine
 from tare.cgroup import CgroupTree
 from tare.cluster import Cluster, StateDirectory, kubectl_argv, tear_down
+from tare.cluster.api import Object
 from tare.cluster.network import open_socket
 from tare.errors import TareError
 from tare.machine import Machine
@@ -101,7 +102,7 @@ def traces(root: Path) -> Traces:
         mounts=tuple(
             line.split()[4]
             for line in Path("/proc/self/mountinfo").read_text().splitlines()
-            if LAB in line or str(root) in line
+            if LAB in line or str(root) in line or line.split()[4] == "/run/netns"
         ),
         links=tuple(sorted(path.name for path in Path("/sys/class/net").iterdir())),
         namespaces=tuple(sorted(path.name for path in namespaces.glob("*"))) if namespaces.exists() else ("no folder",),
@@ -156,12 +157,11 @@ def pause_pod(lab: Manifest, name: str, runtime: str, node: str) -> dict[str, An
     }
 
 
-def run_pod(up: Cluster, name: str, runtime: str, node: str) -> dict[str, Any]:
+def run_pod(up: Cluster, name: str, runtime: str, node: str) -> Object:
     """Run a pod until it is ready and return it."""
     up.apply([pause_pod(up.manifest, name, runtime, node)])
     up.wait_for("Ready", f"app={name}", timeout_seconds=40)
-    found: dict[str, Any] = up.get("pods", "default", f"app={name}")[0]
-    return found
+    return up.get("pods", "default", f"app={name}")[0]
 
 
 def command_lines(pids: set[int]) -> list[str]:
@@ -346,11 +346,14 @@ def test_a_daemon_that_does_not_start_is_told_with_its_log(
     assert not state.exists()
 
 
-def test_a_full_disk_is_told_and_taken_down(lab: Manifest, state: StateDirectory, this_machine: Machine) -> None:
+@pytest.mark.parametrize("size", ["100k", "300k", "1m", "48m"])
+def test_a_full_disk_is_told_and_taken_down(
+    lab: Manifest, state: StateDirectory, this_machine: Machine, size: str
+) -> None:
     mount = lab.tools["mount"]
-    Commands().run([mount, "-t", "tmpfs", "-o", "size=48m", "tmpfs", state.root], deadline_seconds=5)
+    Commands().run([mount, "-t", "tmpfs", "-o", f"size={size}", "tmpfs", state.root], deadline_seconds=5)
     try:
-        with pytest.raises(TareError, match="no space left on device|disk is full"):
+        with pytest.raises(TareError, match=r"[Nn]o space left on device|disk is full"):
             cluster(lab, state, this_machine).__enter__()
         assert not state.exists()
     finally:

@@ -1,4 +1,4 @@
-"""`tare run kata-hlf` as a person calls it, at a small rate, with the real Fabric and Caliper; interrupted and killed."""
+"""`tare run kata-hlf` as a person calls it, at a small rate; interrupted and killed."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tare.cgroup import CgroupError, CgroupTree, CgroupTreeV1, CgroupTreeV2, hierarchies, weight
+from tare.cgroup import CgroupError, CgroupTree, CgroupTreeV1, CgroupTreeV2, cpu_list, hierarchies, weight
 
 DATA = Path(__file__).parent / "data" / "cluster"
 REAL = hierarchies(Path("/proc/self/mountinfo").read_text())
@@ -34,6 +34,11 @@ def test_controllers_mounted_together_share_a_hierarchy() -> None:
     line = "30 25 0:26 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n"
     found = hierarchies(line).v1
     assert found == dict.fromkeys(("cpu", "cpuacct"), Path("/sys/fs/cgroup/cpu,cpuacct"))
+
+
+def test_a_hierarchy_that_a_kubelet_insists_on_is_used() -> None:
+    line = "40 25 0:36 / /sys/fs/cgroup/hugetlb rw - cgroup cgroup rw,hugetlb\n"
+    assert hierarchies(line).v1 == {"hugetlb": Path("/sys/fs/cgroup/hugetlb")}
 
 
 def test_version_2_mount_is_found() -> None:
@@ -65,6 +70,11 @@ def test_weights_stay_in_their_range(shares: int) -> None:
 
 def test_weights_as_runc_maps_them() -> None:
     assert (weight(2), weight(1024), weight(262_144)) == (1, 39, 10_000)
+
+
+def test_lists_of_cpus_as_the_kernel_writes_them() -> None:
+    assert cpu_list("0-2,7\n") == {0, 1, 2, 7}
+    assert cpu_list("\n") == set()
 
 
 @pytest.fixture
@@ -178,9 +188,28 @@ def test_removing_what_is_not_there_is_fine() -> None:
 def test_v2_processes_and_kill_on_the_real_hierarchy(sleeper: subprocess.Popen[bytes]) -> None:
     assert REAL.v2 is not None
     tree = CgroupTreeV2(lab=f"pytest-v2-{os.getpid()}", root=REAL.v2)
-    tree.make("leaf/inner")
+    # Made by hand, so that the controllers of the machine stay where they are.
+    tree.directories("leaf/inner")[0].mkdir(parents=True)
     try:
         enter(tree, "leaf/inner", sleeper.pid)
+        assert tree.processes("leaf") == {sleeper.pid}
+        tree.kill("leaf")
+        assert sleeper.wait(5) == -9
+    finally:
+        tree.remove()
+    assert not tree.exists()
+
+
+@needs_root
+@needs_unified
+def test_v2_processes_above_a_threaded_cgroup_on_the_real_hierarchy(sleeper: subprocess.Popen[bytes]) -> None:
+    assert REAL.v2 is not None
+    tree = CgroupTreeV2(lab=f"pytest-threaded-{os.getpid()}", root=REAL.v2)
+    # Made by hand, so that the controllers of the machine stay where they are.
+    tree.directories("leaf/inner")[0].mkdir(parents=True)
+    try:
+        (REAL.v2 / tree.name / "leaf" / "inner" / "cgroup.type").write_text("threaded")
+        enter(tree, "leaf", sleeper.pid)
         assert tree.processes("leaf") == {sleeper.pid}
         tree.kill("leaf")
         assert sleeper.wait(5) == -9
@@ -199,6 +228,7 @@ KERNEL_FILES = {
     "nr_periods 12\nnr_throttled 3\nthrottled_usec 750000\nnr_bursts 0\nburst_usec 0\n",
     "cpu.weight": "100\n",
     "cpuset.cpus": "\n",
+    "cpuset.cpus.effective": "2-3\n",
     "memory.current": "104857600\n",
     "memory.stat": "anon 52428800\nfile 41943040\ninactive_file 20971520\nactive_file 20971520\n",
 }
@@ -227,7 +257,7 @@ def test_v2_is_detected(v2_root: Path) -> None:
 def test_v2_controllers_are_passed_on_from_the_root_to_the_parent_only(v2_root: Path) -> None:
     CgroupTreeV2(lab="lab", root=v2_root).make("nodes/one", cpus=(2, 3), cpu_shares=64)
     for path in ("", "tare", "tare/lab", "tare/lab/nodes"):
-        wanted = "+cpu +cpuset +io +memory +pids"
+        wanted = "+cpu +cpuset +hugetlb +io +memory +pids"
         assert (v2_root / path / "cgroup.subtree_control").read_text() == wanted, path
     leaf = v2_root / "tare/lab/nodes/one"
     assert (leaf / "cgroup.subtree_control").read_text() == ""  # it may hold processes
@@ -235,10 +265,15 @@ def test_v2_controllers_are_passed_on_from_the_root_to_the_parent_only(v2_root: 
     assert (leaf / "cpu.weight").read_text() == str(weight(64))
 
 
+def test_v2_cpus_that_the_kernel_takes_and_does_not_give_are_told(v2_root: Path) -> None:
+    with pytest.raises(CgroupError, match=r"cpuset\.cpus: asked for the CPUs 3,4, the kernel gives 2-3; ask for CPUs"):
+        CgroupTreeV2(lab="lab", root=v2_root).make("nodes/one", cpus=(3, 4))
+
+
 def test_v2_controllers_that_are_on_are_not_written_again(v2_root: Path) -> None:
-    (v2_root / "cgroup.subtree_control").write_text("cpuset cpu io memory pids\n")
+    (v2_root / "cgroup.subtree_control").write_text("cpuset cpu io memory hugetlb pids\n")
     CgroupTreeV2(lab="lab", root=v2_root).make("nodes")
-    assert (v2_root / "cgroup.subtree_control").read_text() == "cpuset cpu io memory pids\n"
+    assert (v2_root / "cgroup.subtree_control").read_text() == "cpuset cpu io memory hugetlb pids\n"
 
 
 def test_v2_a_root_with_processes_is_told(v2_root: Path) -> None:

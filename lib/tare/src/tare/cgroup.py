@@ -21,6 +21,8 @@ from tare.errors import TareError
 
 MOUNTINFO = Path("/proc/self/mountinfo")
 CONTROLLERS = ("cpu", "cpuacct", "cpuset", "memory", "pids")  # what a node's daemons need
+# What they use where the kernel has it; a kubelet insists on hugetlb then.
+OPTIONAL_CONTROLLERS = ("blkio", "devices", "freezer", "hugetlb", "io")
 PERIOD_MICROSECONDS = 100_000
 _ENTER = 'while [ "$1" != -- ]; do echo $$ > "$1"; shift; done; shift; exec "$@"'
 
@@ -57,7 +59,7 @@ def hierarchies(mountinfo: str) -> Hierarchies:
             v2 = v2 or mount_point
         elif kind == "cgroup":
             for option in options.split(","):
-                if option in CONTROLLERS or option.startswith("name=") or option in ("blkio", "devices", "freezer"):
+                if option in (*CONTROLLERS, *OPTIONAL_CONTROLLERS) or option.startswith("name="):
                     v1.setdefault(option, mount_point)
     return Hierarchies(v1=v1, v2=v2)
 
@@ -119,7 +121,8 @@ class CgroupTree(abc.ABC):
         found: set[int] = set()
         for top in self.directories(path):
             for directory in _walk(top) if recursive else (top,):
-                with _vanishing():
+                # A threaded cgroup of version 2 does not list its processes: the one above lists them for it.
+                with _vanishing(errno.EOPNOTSUPP):
                     found.update(map(int, (directory / "cgroup.procs").read_text().split()))
         return found - {0}  # a process of an outer pid namespace shows as 0
 
@@ -268,13 +271,28 @@ class CgroupTreeV2(CgroupTree):
             above = directory
         directory = self._root / self.name / path
         if cpus is not None:
-            _write(directory / "cpuset.cpus", ",".join(map(str, cpus)))
+            self._confine(directory, cpus)
         if cpu_shares is not None:
             _write(directory / "cpu.weight", weight(cpu_shares))
 
+    def _confine(self, directory: Path, cpus: tuple[int, ...]) -> None:
+        # Version 2 takes CPUs that are offline or not the parent's, and then runs the processes where the parent's run.
+        file = directory / "cpuset.cpus"
+        wanted = ",".join(map(str, cpus))
+        _write(file, wanted)
+        given = (directory / "cpuset.cpus.effective").read_text().strip()
+        if cpu_list(given) != set(cpus):
+            raise CgroupError(
+                file,
+                f"asked for the CPUs {wanted or 'none'}, the kernel gives {given or 'none'}; "
+                "ask for CPUs that are online and those of the cgroup above",
+            )
+
     def _pass_on(self, directory: Path) -> None:
         offered = _words(directory / "cgroup.controllers")
-        missing = sorted((offered & {*CONTROLLERS, "io"}) - _words(directory / "cgroup.subtree_control"))
+        missing = sorted(
+            (offered & {*CONTROLLERS, *OPTIONAL_CONTROLLERS}) - _words(directory / "cgroup.subtree_control")
+        )
         if not missing:
             return
         try:
@@ -318,6 +336,15 @@ def weight(cpu_shares: int) -> int:
     return 1 + (min(max(cpu_shares, 2), 262_144) - 2) * 9999 // 262_142
 
 
+def cpu_list(text: str) -> set[int]:
+    """Return the CPUs of a list as the kernel writes it, such as ``0-2,7``."""
+    found: set[int] = set()
+    for part in filter(None, text.strip().split(",")):
+        first, _, last = part.partition("-")
+        found.update(range(int(first), int(last or first) + 1))
+    return found
+
+
 def _quota_v1(directory: Path) -> tuple[int, int]:
     """Return quota (microseconds; -1: none) and period (microseconds)."""
     quota = int((directory / "cpu.cfs_quota_us").read_text())
@@ -349,12 +376,12 @@ def _remove_below(top: Path) -> list[OSError]:
 
 
 @contextlib.contextmanager
-def _vanishing() -> Iterator[None]:
-    """Let a cgroup be removed by someone else while it is looked at."""
+def _vanishing(*allowed: int) -> Iterator[None]:
+    """Let a cgroup be removed by someone else while it is looked at; and let it answer with an ``allowed`` errno."""
     try:
         yield
     except OSError as error:
-        if error.errno not in (errno.ENOENT, errno.ENODEV):
+        if error.errno not in (errno.ENOENT, errno.ENODEV, *allowed):
             raise
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tare import manifest
-from tare.cluster import addresses
+from tare.cluster import addresses, mounts
 from tare.cluster.addresses import Addresses
+from tare.cluster.network import NAMESPACES
 from tare.cluster.tools import CNI, PROGRAMS, Tools
 from tare.machine import Capability, Machine
 
@@ -63,3 +65,15 @@ def machine(*, cpus: tuple[int, ...] = (0, 1), absent: tuple[str, ...] = ("kvm-g
     return Machine(
         cpus=cpus, memory_bytes=1 << 34, kernel="6.1", cpu_model="x", cgroup_version=1, capabilities=capabilities
     )
+
+
+@pytest.fixture(scope="session", autouse=True)
+def namespace_folder() -> Iterator[None]:
+    """Leave the folder of named network namespaces as it was: iproute2 makes it and mounts it with the first one."""
+    was_there, was_mounted = NAMESPACES.exists(), NAMESPACES in mounts.below(NAMESPACES)
+    yield
+    if NAMESPACES.exists() and not any(NAMESPACES.iterdir()):
+        if not was_mounted and NAMESPACES in mounts.below(NAMESPACES):
+            mounts.unmount(NAMESPACES)
+        if not was_there:
+            NAMESPACES.rmdir()

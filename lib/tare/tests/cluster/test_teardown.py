@@ -56,6 +56,7 @@ def test_what_is_gone_already_is_not_told_as_removed(state: StateDirectory) -> N
         ("root", str(state.root)),
         ("cgroup", ""),
         ("namespace-folder", "/run/no-such-folder"),
+        ("namespace-mount", "/run/no-such-folder"),
         ("network-namespace", "tare-pytest-none"),
         ("mounts", str(state.path)),
         ("processes", ""),
@@ -116,10 +117,10 @@ def resources(state: StateDirectory) -> Iterator[subprocess.Popen[bytes]]:
 def test_everything_goes(state: StateDirectory, resources: subprocess.Popen[bytes]) -> None:
     removed = take_down(state)
     assert removed == [
-        "processes ",
+        "processes",
         f"mounts {state.path}",
         f"network-namespace tare-{LAB}",
-        "cgroup ",
+        "cgroup",
         f"folder {state.path}",
     ]
     assert resources.wait(5) == -9
@@ -133,4 +134,4 @@ def test_half_of_it_is_gone(state: StateDirectory, resources: subprocess.Popen[b
     resources.kill()
     resources.wait()
     subprocess.run(["/usr/bin/env", "ip", "netns", "del", f"tare-{LAB}"], check=True)
-    assert take_down(state) == [f"mounts {state.path}", "cgroup ", f"folder {state.path}"]
+    assert take_down(state) == [f"mounts {state.path}", "cgroup", f"folder {state.path}"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import shutil
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -44,6 +45,8 @@ NEEDS = (
 KUBECTL = "kubectl"  # the fact that holds the arguments before kubectl's own, as a JSON list
 _IDENTITY = "identity"
 _IN_USE = "in-use"
+_SPACE = "the state directory has to be on a file system of Linux with some GiB free, see TARE_STATE_DIR"
+_FULL_BYTES = 4 << 20
 _APPLY_SECONDS = 60.0
 _DELETE_SECONDS = 120.0
 
@@ -151,6 +154,10 @@ class Cluster:
                 self._clear()
                 self._bring_up(layout)
             self._set_fact(_IN_USE, "yes")
+        except (OSError, TareError) as error:
+            told = self._explain(error)
+            self._abandon(told)
+            raise told from error.__cause__ if told is error else error
         except BaseException as error:
             self._abandon(error)
             raise
@@ -231,6 +238,15 @@ class Cluster:
                 layout.tree.kill()
                 raise
         layout.tree.make(control_plane.CGROUP, cpu_shares=control_plane.CPU_SHARES)
+
+    def _explain(self, error: OSError | TareError) -> TareError:
+        """Return what to tell the user: programs that run out of disk say so in many ways, or say something else."""
+        free = shutil.disk_usage(self._state.path).free if self._state.exists() else _FULL_BYTES
+        if free < _FULL_BYTES:
+            return TareError(f"{self._state.path}: no space left on device ({free >> 10} KiB free); {_SPACE}\n{error}")
+        if isinstance(error, OSError):
+            return TareError(f"{error.filename or self._state.path}: {error.strerror}; {_SPACE}")
+        return error
 
     def _abandon(self, error: BaseException) -> None:
         """Take down what a failed bring-up has made. What cannot be removed is added to the error that counts."""

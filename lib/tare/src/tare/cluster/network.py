@@ -71,10 +71,15 @@ class Network:
         for namespace in namespaces:
             if (NAMESPACES / namespace).exists():
                 raise NameTaken(f"the network namespace {namespace}", f"ip netns del {namespace}")
-        # iproute2 mounts the folder when it makes the first namespace; whichever lab is the last one unmounts it.
-        others = NAMESPACES.iterdir() if NAMESPACES in mounts.below(NAMESPACES) else ()
-        if all(other.name.startswith("tare-") for other in others):
+        # iproute2 makes the folder and mounts it on itself with the first namespace. If that was a lab's, the last
+        # lab removes both.
+        mounted = NAMESPACES in mounts.below(NAMESPACES)
+        others = [path.name for path in NAMESPACES.iterdir()] if mounted else []
+        others_are_labs = bool(others) and all(other.startswith("tare-") for other in others)
+        if others_are_labs or not NAMESPACES.exists():
             ledger.record("namespace-folder", str(NAMESPACES))
+        if others_are_labs or not mounted:
+            ledger.record("namespace-mount", str(NAMESPACES))
         for namespace in namespaces:
             ledger.record("network-namespace", namespace)
 

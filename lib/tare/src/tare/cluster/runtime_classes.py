@@ -20,10 +20,10 @@ def _reasons(runtime: manifest.Runtime, machine: Machine) -> list[str]:
     upstream = runtime.upstream
     if upstream is not None and (upstream.path is None or not Path(upstream.path).exists()):
         reasons.append(
-            f"{upstream.name} {upstream.version} is not on this machine; its publisher has it at {upstream.url}"
+            f"{upstream.name} {upstream.version} is not on this machine; its publisher has it at {upstream.url}, and "
+            f"`tare pins pin {upstream.name}` fetches it"
         )
-    elif runtime.shim is None:
-        reasons.append(f"the lab names no shim for {runtime.runtime_type}")
+        return reasons
     for path in (runtime.shim, runtime.binary):
         if path is not None and not Path(path).exists():
             reasons.append(f"{path} is not there")

@@ -22,7 +22,9 @@ from tare.cluster.tools import Tools
 from tare.errors import NotReady, TareError
 from tare.process import Argument, Child, Commands
 
-START_SECONDS = 15.0
+ANSWER_SECONDS = 15.0
+# A daemon that dies sooner has failed to start. supervisord looks about once a second, so not less than two.
+STAY_UP_SECONDS = 3
 CGROUP = "supervisor"
 _TAIL_LINES = 15
 
@@ -137,7 +139,7 @@ class Supervisor:
             except OSError as error:
                 waited = time.monotonic() - began
                 died = self._child is not None and self._child.poll() is not None
-                if died or waited > START_SECONDS:
+                if died or waited > ANSWER_SECONDS:
                     raise NotReady("supervisord", waited, f"{error}\n{self.log_tail('supervisor')}") from error
             time.sleep(0.02)
 
@@ -157,7 +159,7 @@ class _UnixTransport(xmlrpc.client.Transport):
 
 class _UnixConnection(http.client.HTTPConnection):
     def __init__(self, path: Path) -> None:
-        super().__init__("localhost", timeout=START_SECONDS)
+        super().__init__("localhost", timeout=ANSWER_SECONDS)
         self._path = path
 
     def connect(self) -> None:
@@ -190,7 +192,7 @@ supervisor.rpcinterface_factory = supervisor.rpcinterface:make_main_rpcinterface
 command = {shlex.quote(_escape(script))}
 autostart = false
 autorestart = true
-startsecs = 1
+startsecs = {STAY_UP_SECONDS}
 startretries = 3
 stopasgroup = true
 killasgroup = true

@@ -53,11 +53,11 @@ def tear_down(state: StateDirectory, commands: Commands, progress: Progress) -> 
         for resource in reversed(resources):
             try:
                 if _REMOVE[resource.kind](resource.name, state):
-                    removed.append(f"{resource.kind} {resource.name}")
+                    removed.append(_describe(resource))
             except KeyError:
-                problems.append(f"{resource.kind} {resource.name}: another version of Tare made it and can remove it")
+                problems.append(f"{_describe(resource)}: another version of Tare made it and can remove it")
             except (OSError, CgroupError) as error:
-                problems.append(f"{resource.kind} {resource.name}: {error}")
+                problems.append(f"{_describe(resource)}: {error}")
         if problems:
             for problem in problems:
                 progress.note(f"left behind: {problem}")
@@ -69,6 +69,10 @@ def tear_down(state: StateDirectory, commands: Commands, progress: Progress) -> 
                 with contextlib.suppress(OSError):  # another lab's state is beside this one's
                     Path(resource.name).rmdir()
     return removed
+
+
+def _describe(resource: Resource) -> str:
+    return f"{resource.kind} {resource.name}".rstrip()  # the empty name is that of the lab's whole cgroup
 
 
 def _kill(path: str, state: StateDirectory) -> bool:
@@ -102,15 +106,25 @@ def _remove_network_namespace(name: str, state: StateDirectory) -> bool:
     return True
 
 
-def _remove_namespace_folder(name: str, state: StateDirectory) -> bool:
-    # iproute2 mounts the folder on itself; it stays while someone else has a namespace there.
+def _unmount_namespace_folder(name: str, state: StateDirectory) -> bool:
     folder = Path(name)
-    if not folder.is_dir() or any(folder.iterdir()):
+    if _in_use(folder) or folder not in mounts.below(folder):
         return False
-    if folder in mounts.below(folder):
-        mounts.unmount(folder)
+    mounts.unmount(folder)
+    return True
+
+
+def _remove_namespace_folder(name: str, state: StateDirectory) -> bool:
+    folder = Path(name)
+    if _in_use(folder) or not folder.is_dir():
+        return False
     folder.rmdir()
     return True
+
+
+def _in_use(folder: Path) -> bool:
+    """Return whether someone else's namespaces are in the folder."""
+    return folder.is_dir() and any(folder.iterdir())
 
 
 def _nothing_now(name: str, state: StateDirectory) -> bool:
@@ -121,6 +135,7 @@ _REMOVE: dict[str, Callable[[str, StateDirectory], bool]] = {
     "cgroup": _remove_cgroup,
     "mounts": _unmount_below,
     "namespace-folder": _remove_namespace_folder,
+    "namespace-mount": _unmount_namespace_folder,
     "network-namespace": _remove_network_namespace,
     "processes": _kill,
     "root": _nothing_now,
