@@ -9,12 +9,14 @@ nothing hides a part of it.
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
 from tare.cluster.tools import Tools
+from tare.errors import CommandFailed
 from tare.process import Argument, Commands
 
 SYSFS = Path("/sys/devices/system")
@@ -64,7 +66,7 @@ class NodeView:
         script = [f"{mount} --bind {shlex.quote(str(ours))} {shlex.quote(str(seen))}" for ours, seen in bindings]
         script.append(f"{mount} --make-rshared /")  # the kubelet's volumes have to reach containers that ask for it
         enter = ["unshare", f"--mount={self.namespace}", "--propagation", "slave"]
-        self._run([*enter, "--", str(self._tools["busybox"]), "sh", "-euc", "\n".join(script)])
+        self._keep_namespace([*enter, "--", str(self._tools["busybox"]), "sh", "-euc", "\n".join(script)])
 
     def hiding_kernel_settings(self, argv: Sequence[Argument]) -> list[Argument]:
         """Return the arguments that run ``argv``, in the view, with files for the kernel's settings.
@@ -79,6 +81,27 @@ class NodeView:
         script.append('exec "$@"')
         enter: list[Argument] = [self._tools["unshare"], "--mount", "--propagation", "unchanged", "--"]
         return [*enter, self._tools["busybox"], "sh", "-c", "\n".join(script), "sh", *argv]
+
+    def _keep_namespace(self, argv: Sequence[str | Path]) -> None:
+        """Run ``argv``, which makes a mount namespace and binds it to the file, on a CPU where the kernel takes it.
+
+        A namespace may be bound only in one with a lower number. Since Linux 6.18 every CPU hands out numbers from
+        a stock of its own, so below a namespace that is itself new (a container), the one made on another CPU than
+        that may have a lower number. On the same CPU it never has.
+        """
+        own = os.sched_getaffinity(0)
+        try:
+            for cpu in sorted(own):
+                os.sched_setaffinity(0, {cpu})
+                try:
+                    return self._run(argv)
+                except CommandFailed as error:
+                    if "/ns/mnt on " not in error.stderr:
+                        raise
+                    refused = error
+            raise refused
+        finally:
+            os.sched_setaffinity(0, own)
 
     def _run(self, argv: Sequence[str | Path]) -> None:
         self._commands.run([self._tools[str(argv[0])], *argv[1:]], deadline_seconds=_DEADLINE_SECONDS)
