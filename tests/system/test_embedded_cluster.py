@@ -42,12 +42,14 @@ READY_SECONDS = 20.0  # measured: 4 on an idle machine of two CPUs; what users a
 
 # Enters a cluster and holds it until its input ends: a command that can be killed.
 HOLD = """
-import dataclasses, os, sys
+import dataclasses, os, signal, sys
 from pathlib import Path
 from tare import machine, manifest
 from tare.cluster import Cluster, StateDirectory
 from tare.process import Commands
 from tare.progress import PlainProgress
+# Whoever started the tests in the background has had them ignore it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 lab = dataclasses.replace(manifest.read(Path(sys.argv[1])), name=sys.argv[3])
 state = StateDirectory(root=Path(sys.argv[2]), lab=lab.name)
 with Cluster(
