@@ -7,7 +7,7 @@ let
     runc-fit = ../packages/runc-fit;
     fabric-ccaas-builder = ../packages/fabric-ccaas-builder;
   };
-  goroot = build.goToolchain "1.23.8";
+  inherit (build) goroot;
 
   failures = import ./eval { inherit labs mkLab; };
 in

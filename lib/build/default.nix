@@ -31,6 +31,8 @@ let
   };
 in
 {
+  goroot = goToolchain pins.defaultGo;
+
   # A publisher's file that no registry carries.
   upstreamFile = name: fetchFile (pins.upstream name);
 

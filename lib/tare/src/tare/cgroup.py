@@ -281,7 +281,7 @@ class CgroupTreeV2(CgroupTree):
         wanted = ",".join(map(str, cpus))
         _write(file, wanted)
         given = (directory / "cpuset.cpus.effective").read_text().strip()
-        if cpu_list(given) != set(cpus):
+        if cpu_list(given) != tuple(sorted(cpus)):
             raise CgroupError(
                 file,
                 f"asked for the CPUs {wanted or 'none'}, the kernel gives {given or 'none'}; "
@@ -336,13 +336,16 @@ def weight(cpu_shares: int) -> int:
     return 1 + (min(max(cpu_shares, 2), 262_144) - 2) * 9999 // 262_142
 
 
-def cpu_list(text: str) -> set[int]:
-    """Return the CPUs of a list as the kernel writes it, such as ``0-2,7``."""
+def cpu_list(text: str) -> tuple[int, ...]:
+    """Return the CPUs of a list as the kernel writes it: "0-2,5" is (0, 1, 2, 5), nothing is (). Raises ValueError."""
     found: set[int] = set()
-    for part in filter(None, text.strip().split(",")):
-        first, _, last = part.partition("-")
-        found.update(range(int(first), int(last or first) + 1))
-    return found
+    for part in text.split(",") if text.strip() else ():
+        first, _, last = part.strip().partition("-")
+        begin, end = int(first), int(last or first)
+        if begin > end:
+            raise ValueError(f"{part!r} runs backwards")
+        found.update(range(begin, end + 1))
+    return tuple(sorted(found))
 
 
 def _quota_v1(directory: Path) -> tuple[int, int]:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tare.cluster.cpu_sets import divide, parse
+from tare.cluster.cpu_sets import divide
 from tare.errors import UsageError
 from tare.manifest import Node
 
@@ -13,12 +13,10 @@ def node(weight: int = 1, cpus: str | None = None) -> Node:
     return Node(cpu_weight=weight, cpus=cpus, labels={})
 
 
-def test_the_kernels_list_format() -> None:
-    assert parse("0-2,5") == (0, 1, 2, 5)
-    assert parse("7") == (7,)
-    for wrong in ("", "a", "3-1", "1,,2"):
-        with pytest.raises(ValueError):
-            parse(wrong)
+@pytest.mark.parametrize("wrong", ["", "a", "3-1", "1,,2"])
+def test_a_set_that_is_no_list_of_cpus_is_refused(wrong: str) -> None:
+    with pytest.raises(UsageError, match=r"nodes\.a\.cpus: expected a CPU list such as"):
+        divide({"a": node(cpus=wrong)}, range(4))
 
 
 def test_by_weight() -> None:

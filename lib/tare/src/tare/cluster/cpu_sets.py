@@ -5,19 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from tare import manifest
+from tare.cgroup import cpu_list
 from tare.errors import UsageError
-
-
-def parse(text: str) -> tuple[int, ...]:
-    """Return the CPUs in the kernel's list format: "0-2,5" is (0, 1, 2, 5). Raises ValueError."""
-    cpus: set[int] = set()
-    for part in text.split(","):
-        first, _, last = part.strip().partition("-")
-        begin, end = int(first), int(last or first)
-        if begin > end:
-            raise ValueError(f"{part!r} runs backwards")
-        cpus.update(range(begin, end + 1))
-    return tuple(sorted(cpus))
 
 
 def divide(nodes: Mapping[str, manifest.Node], online: Sequence[int]) -> dict[str, tuple[int, ...]]:
@@ -47,7 +36,8 @@ def divide(nodes: Mapping[str, manifest.Node], online: Sequence[int]) -> dict[st
 def _fixed(name: str, text: str, online: Sequence[int], others: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
     where = f"nodes.{name}.cpus"
     try:
-        cpus = parse(text)
+        if not (cpus := cpu_list(text)):
+            raise ValueError("it names no CPU")
     except ValueError as error:
         raise UsageError(f'{where}: expected a CPU list such as "0-2,5", found {text!r}: {error}') from None
     if missing := set(cpus) - set(online):

@@ -21,7 +21,7 @@ def _reasons(runtime: manifest.Runtime, machine: Machine) -> list[str]:
     if upstream is not None and (upstream.path is None or not Path(upstream.path).exists()):
         reasons.append(
             f"{upstream.name} {upstream.version} is not on this machine; its publisher has it at {upstream.url}, and "
-            f"`tare pins pin {upstream.name}` fetches it"
+            f"`tare pins pin {upstream.name}` fetches it, `nix build .#{upstream.name}` unpacks it"
         )
         return reasons
     for path in (runtime.shim, runtime.binary):
