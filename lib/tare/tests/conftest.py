@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from tare import manifest
-from tare.experiment.design import settle
-from tare.experiment.plan import Plan, PlannedTrial, make
-from tare.experiment.trial import Trial
 from tare.measure.sampler import Sample
+from tare.trials.design import settle
+from tare.trials.plan import Plan, PlannedTrial, make
+from tare.trials.trial import Trial
 
 DATA = Path(__file__).parent / "data"
 

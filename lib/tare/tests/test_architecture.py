@@ -13,14 +13,15 @@ SOURCE = Path(__file__).parent.parent / "src"
 
 # From the bottom to the top: a component imports from layers below its own, and from itself.
 LAYERS = (
-    ("errors", "probes"),
+    ("errors", "probes", "stats"),
     ("manifest", "process", "progress", "ledger", "cgroup", "measure"),
     ("state",),
     ("machine",),
     ("cluster",),
     ("services",),
     ("loads",),
-    ("experiment",),
+    ("trials",),
+    ("verdicts",),
     ("availability", "study", "results"),
     ("report",),
     ("labs", "registry", "pins"),
@@ -35,14 +36,15 @@ COMMANDS = ("tare.cli", "tare.pins.cli")
 # Same input, same output: no clock, no file, no process, no network.
 PURE = (
     "tare.availability",
-    "tare.experiment.compare",
-    "tare.experiment.design",
-    "tare.experiment.levels",
-    "tare.experiment.plan",
-    "tare.experiment.trial",
+    "tare.trials.design",
+    "tare.trials.levels",
+    "tare.trials.plan",
+    "tare.trials.trial",
     "tare.pins.problem",
     "tare.report",
+    "tare.stats",
     "tare.study",
+    "tare.verdicts",
 )
 IMPURE_LIBRARIES = {
     *("asyncio", "ctypes", "duckdb", "http", "io", "multiprocessing", "os", "pathlib", "pyarrow", "secrets", "shutil"),
@@ -156,7 +158,9 @@ def test_pure_modules_have_no_effects(name: str) -> None:
     assert {call for call in used if call.startswith("random.")} <= {"random.Random"}
 
 
-@pytest.mark.parametrize("name", [name for name in MODULES if inside(name, ("tare.experiment", "tare.report"))])
+@pytest.mark.parametrize(
+    "name", [name for name in MODULES if inside(name, ("tare.trials", "tare.verdicts", "tare.report"))]
+)
 def test_experiments_know_no_service_no_load_and_no_cluster(name: str) -> None:
     allowed = {"tare.services", "tare.loads"}  # the protocols
     for found in imports(name):

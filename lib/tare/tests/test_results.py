@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from tare.errors import TareError, UsageError
-from tare.experiment.plan import Plan
-from tare.experiment.trial import Trial
 from tare.manifest import Manifest
 from tare.results import ResultFileError, RunStore, StoredRun
+from tare.trials.plan import Plan
+from tare.trials.trial import Trial
 
 NOW = 1706745600.0  # 2024-02-01T00:00:00Z
 

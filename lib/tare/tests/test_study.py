@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import dataclasses
 
-from tare.experiment.compare import Comparison
 from tare.manifest import Study, StudyFigure
 from tare.study import beside
+from tare.verdicts.compare import Comparison
 
 FIGURE = StudyFigure(
     metric="goodput", levels={"runtime": "kata", "total_cpus": 2}, ratio=0.62, quote="throughput -38.02 %"

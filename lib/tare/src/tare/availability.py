@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from tare.experiment.levels import normal
 from tare.manifest import Factor, Level, Manifest
+from tare.trials.levels import normal
 
 # The factor whose levels are names of the lab's runtimes.
 RUNTIME_FACTOR = "runtime"

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tare.errors import TareError, UsageError
-from tare.experiment.trial import Trial
+from tare.trials.trial import Trial
 
 if TYPE_CHECKING:
     import duckdb

@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Any
 
 from tare import __version__, availability, registry
 from tare.errors import TareError
-from tare.experiment import plan as planning
-from tare.experiment.design import Design
-from tare.experiment.run import run as run_plan
 from tare.labs import Lab
 from tare.manifest import Manifest
 from tare.measure.sampler import Sampler
 from tare.process import Commands
 from tare.progress import Reporter
 from tare.results import RunStore, StoredRun
+from tare.trials import plan as planning
+from tare.trials.design import Design
+from tare.trials.run import run as run_plan
 
 if TYPE_CHECKING:
     from tare.cluster import Cluster

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tare.experiment.compare import Comparison
-from tare.experiment.levels import matches
 from tare.manifest import Study, StudyFigure
+from tare.trials.levels import matches
+from tare.verdicts.compare import Comparison
 
 
 def applies(figure: StudyFigure, comparison: Comparison, *, factor: str) -> bool:

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from tare.experiment.plan import Plan
-from tare.experiment.trial import Trial
 from tare.manifest import Manifest
 from tare.report.document import document
 from tare.report.summary import Summary, summarise
 from tare.report.table import render
+from tare.trials.plan import Plan
+from tare.trials.trial import Trial
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tare.cli.common import json_option, print_json, print_rich, reporter, results_option
-from tare.experiment.levels import show
 from tare.manifest import Level
+from tare.trials.levels import show
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

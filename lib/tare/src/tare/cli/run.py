@@ -101,12 +101,12 @@ def _run(
     progress: Reporter,
 ) -> None:
     from tare.cluster import Cluster
-    from tare.experiment.design import settle
     from tare.labs import name_of, resolve
     from tare.machine import probe
     from tare.process import Commands
     from tare.session import measure
     from tare.state import StateDirectory
+    from tare.trials.design import settle
 
     built = resolve(lab, link=results / name_of(lab) / "lab", environment=os.environ, progress=progress)
     design = settle(built.manifest.experiment, profile=profile, blocks=blocks, duration_seconds=duration, levels=levels)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tare.experiment.compare import Comparison, compare
-from tare.experiment.levels import Levels, describe, matches
-from tare.experiment.plan import Plan
-from tare.experiment.trial import Trial
 from tare.manifest import Manifest, Metric, Study, StudyFigure
 from tare.study import applies, beside
+from tare.trials.levels import Levels, describe, matches
+from tare.trials.plan import Plan
+from tare.trials.trial import Trial
+from tare.verdicts.compare import Comparison, compare
 
 # What the table opens with, where the lab has it; the rest is in the JSON report and the Parquet files.
 HEADLINE = ("goodput", "latency_mean", "latency_p99", "cpu_per_transaction")

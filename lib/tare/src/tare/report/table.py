@@ -10,12 +10,12 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from tare.experiment.compare import Comparison
-from tare.experiment.levels import Levels, describe, normal
-from tare.experiment.levels import show as show_level
 from tare.manifest import StudyFigure
 from tare.report.summary import Cell, Row, Summary, not_run_reason
 from tare.report.units import ratio, round_to, show
+from tare.trials.levels import Levels, describe, normal
+from tare.trials.levels import show as show_level
+from tare.verdicts.compare import Comparison
 
 CLIENT_BOUND = "client-bound"
 DASH = "–"  # noqa: RUF001

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tare.experiment.compare import compare, interval
-from tare.experiment.trial import Trial
+from tare.trials.trial import Trial
+from tare.verdicts.compare import compare, interval
 
 positive = st.floats(min_value=1e-3, max_value=1e6)
 

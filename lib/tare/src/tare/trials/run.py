@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Protocol
 
 from tare.errors import UsageError
-from tare.experiment.levels import describe, show
-from tare.experiment.plan import Plan, PlannedTrial
-from tare.experiment.trial import Trial, metrics
 from tare.loads import Load
 from tare.measure.sampler import Sample, Usage
 from tare.progress import Progress
 from tare.services import DeploymentT, Service
+from tare.trials.levels import describe, show
+from tare.trials.plan import Plan, PlannedTrial
+from tare.trials.trial import Trial, metrics
 
 
 class Sampling(Protocol):

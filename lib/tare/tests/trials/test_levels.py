@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from tare.experiment.levels import describe, matches, normal, show, without
+from tare.trials.levels import describe, matches, normal, show, without
 
 
 def test_numbers_are_one_level_however_they_are_written() -> None:

@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 
 from tare.errors import TareError, UsageError
-from tare.experiment.design import Design
-from tare.experiment.levels import Levels, describe
-from tare.experiment.plan import Plan, make
-from tare.experiment.run import run
-from tare.experiment.trial import Trial
 from tare.loads import LoadResult
 from tare.manifest import Factor
 from tare.measure.sampler import Sampler
 from tare.progress import Reporter
+from tare.trials.design import Design
+from tare.trials.levels import Levels, describe
+from tare.trials.plan import Plan, make
+from tare.trials.run import run
+from tare.trials.trial import Trial
 
 
 @dataclass

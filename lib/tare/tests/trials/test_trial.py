@@ -4,9 +4,9 @@ import dataclasses
 
 import pytest
 
-from tare.experiment.trial import metrics, percentile
 from tare.loads import LoadResult
 from tare.measure.sampler import Usage
+from tare.trials.trial import metrics, percentile
 
 RESULT = LoadResult(
     offered_rate=50.0,

@@ -12,9 +12,9 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tare.experiment.levels import Levels, describe, without
-from tare.experiment.trial import Trial
 from tare.manifest import Level
+from tare.trials.levels import Levels, describe, without
+from tare.trials.trial import Trial
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tare.errors import UsageError
-from tare.experiment.levels import normal, show
 from tare.manifest import Experiment, Factor, Level
+from tare.trials.levels import normal, show
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

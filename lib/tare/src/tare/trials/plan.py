@@ -14,9 +14,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from tare.errors import TareError
-from tare.experiment.design import Design
-from tare.experiment.levels import Levels, describe, normal, show
 from tare.manifest import Level
+from tare.trials.design import Design
+from tare.trials.levels import Levels, describe, normal, show
 
 Unavailable = Mapping[str, Mapping[Level, str]]
 

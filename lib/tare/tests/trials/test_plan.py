@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tare.errors import TareError
-from tare.experiment.design import Design
-from tare.experiment.levels import describe
-from tare.experiment.plan import Plan, make
 from tare.manifest import Factor
+from tare.trials.design import Design
+from tare.trials.levels import describe
+from tare.trials.plan import Plan, make
 
 REASON = "no KVM that runs a guest"
 

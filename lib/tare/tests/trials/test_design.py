@@ -5,8 +5,8 @@ import dataclasses
 import pytest
 
 from tare.errors import UsageError
-from tare.experiment.design import settle
 from tare.manifest import Experiment, Factor, Metric, Profile
+from tare.trials.design import settle
 
 FACTORS = "runtime, send_rate, total_cpus"
 

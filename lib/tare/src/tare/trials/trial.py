@@ -6,9 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tare.experiment.levels import Levels
 from tare.loads import LoadResult
 from tare.measure.sampler import Sample, Usage
+from tare.trials.levels import Levels
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

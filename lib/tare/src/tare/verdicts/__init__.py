@@ -1,0 +1,1 @@
+"""What the trials say: estimates within blocks, intervals valid at every look, and budgets judged on them. Pure."""
