@@ -12,6 +12,7 @@
   ./runtimes/kata.nix
   ./services/fabric.nix
   ./loads/caliper.nix
+  ./loads/wrk.nix
   ./experiment.nix
   ./study.nix
   ./assertions.nix

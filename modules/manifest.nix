@@ -43,6 +43,14 @@ let
     workload = path from.workload;
   };
 
+  wrk = from: {
+    inherit (from) node threads connections path;
+    keep_alive = from.keepAlive;
+    timeout_seconds = from.timeoutSeconds;
+    program = path from.program;
+    script = path from.script;
+  };
+
   ifEnabled = convert: from: if from.enable then convert from else null;
 in
 {
@@ -67,6 +75,7 @@ in
   images = paths config.images;
   services.fabric = ifEnabled fabric config.services.fabric;
   loads.caliper = ifEnabled caliper config.loads.caliper;
+  loads.wrk = ifEnabled wrk config.loads.wrk;
   experiment = {
     inherit (config.experiment) service load compare baseline factors metrics blocks;
     warmup_seconds = config.experiment.warmupSeconds;

@@ -46,6 +46,7 @@ let
       version = "0.6.0";
       source = ./caliper;
     };
+    wrk = call ./wrk;
 
     image-pause = image "pause" "3.9" { "/pause" = "${packages.pause}/bin/pause"; } {
       Entrypoint = [ "/pause" ];

@@ -22,4 +22,5 @@ builtins.listToAttrs (map
     "python"
     "runc-fit"
     "system"
+    "wrk"
   ])
