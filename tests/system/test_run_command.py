@@ -79,11 +79,11 @@ def test_a_small_run_weighs_gvisor_and_says_why_kata_was_not_run(tare: CommandLi
     assert code == 0, err
     report: dict[str, Any] = json.loads(out)
     figures = {(row["metric"], row["level"]): row for row in report["comparisons"]}
-    for metric in ("goodput", "latency_mean", "cpu_per_transaction"):
+    for metric in ("goodput", "latency_mean", "cpu_per_request"):
         row = figures[metric, "gvisor"]
         assert row["n"] == 2
         assert row["low"] < row["ratio"] < row["high"]
-    assert figures["cpu_per_transaction", "gvisor"]["ratio"] > 1
+    assert figures["cpu_per_request", "gvisor"]["ratio"] > 1
     machine = report["run"]["machine"]["capabilities"]
     lost = {entry["level"]: entry["reason"] for entry in report["not_run"]}
     if not machine["kvm-guests"]["present"]:
