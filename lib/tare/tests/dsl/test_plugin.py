@@ -261,6 +261,15 @@ def test_a_run_that_was_killed_goes_on_at_its_next_trial(lab: pytest.Pytester) -
     assert loads(lab) == len(indices) + 1
 
 
+def test_a_run_that_was_killed_goes_on_with_more_blocks_and_other_tests(lab: pytest.Pytester) -> None:
+    lab.makepyfile(test_fabric=EXPERIMENT + HELD)
+    command = [sys.executable, "-m", "pytest", "-p", "tare.plugin", "-p", "no:cacheprovider"]
+    subprocess.run(command, cwd=lab.path, env={**os.environ, "DIES_AT": "5"}, capture_output=True, timeout=60)
+    lab.makepyfile(test_fabric=EXPERIMENT.replace("(3, 20)", "(4, 30), budgets=2") + HELD.replace("0.5", "0.4"))
+    lab.runpytest_inprocess("-p", "tare.plugin", "-p", "no:cacheprovider").assert_outcomes(passed=1)
+    assert only_run(lab).state == "complete"
+
+
 def test_a_run_of_something_else_is_left_alone(lab: pytest.Pytester) -> None:
     lab.makepyfile(test_fabric=EXPERIMENT + HELD)
     command = [sys.executable, "-m", "pytest", "-p", "tare.plugin", "-p", "no:cacheprovider"]

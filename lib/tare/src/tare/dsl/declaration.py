@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import inspect
+import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -80,8 +82,15 @@ class Declaration:
 
     @property
     def source_digest(self) -> str:
-        """The SHA-256 of the trial function's source: another function is another experiment."""
-        return hashlib.sha256(inspect.getsource(self.function).encode()).hexdigest()
+        """The SHA-256 of the trial function: another function is another experiment.
+
+        Comments and the declaration above it are not in it: what of that matters is in the plan.
+        """
+        tree = ast.parse(textwrap.dedent(inspect.getsource(self.function)))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef):
+                node.decorator_list = []
+        return hashlib.sha256(ast.unparse(tree).encode()).hexdigest()
 
     def _factors(self) -> Iterator[Factor]:
         if self.factor:
