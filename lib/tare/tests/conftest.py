@@ -80,6 +80,7 @@ def measured(planned: PlannedTrial) -> Trial:
         client_bound=rate == 100.0,
         failures={"MVCC_READ_CONFLICT": 1},
         notes=("stock signing in JavaScript",),
+        late=0,
         aa=planned.aa,
         histograms={"caliper": Histogram.of(latencies)},
         latencies_seconds={"caliper": latencies},

@@ -20,7 +20,8 @@ from tare.progress import Reporter
 from tare.report.write import write_report
 from tare.results import DifferentRun, ResultFileError, StoredRun, find_unfinished, runs
 from tare.results import resolve as find_stored
-from tare.session import LabSession, Measurement, Session, begin
+from tare.results.match import identity_differences
+from tare.session import LabSession, Measurement, Session, begin, record
 from tare.trials import plan as planning
 from tare.trials.plan import Plan
 from tare.trials.trial import Trial
@@ -77,13 +78,20 @@ class Laboratory:
     def __exit__(self, *error: object) -> None:
         self._open.__exit__(*error)  # type: ignore[arg-type]
 
-    def plan(self, declaration: Declaration) -> tuple[Lab, Plan]:
-        """Return the lab, built, and what would be measured in it. Raises TareError, UsageError."""
+    def plan(self, declaration: Declaration) -> tuple[Lab, Plan, bool]:
+        """Return the lab, built, what would be measured in it, and whether in this order: that is so when the seed is
+        given, or recorded in a run that would go on. Raises TareError, UsageError."""
         session = self._session(declaration.lab)
         design = declaration.design(session.lab.manifest.experiment)
+        unavailable = session.unavailable(design)
         seed = self._chosen_seed(declaration)
-        plan = planning.make(design, seed=0 if seed is None else seed, unavailable=session.unavailable(design))
-        return session.lab, plan
+        if seed is not None:
+            return session.lab, planning.make(design, seed=seed, unavailable=unavailable), True
+        unfinished = find_unfinished(self._results, session.lab.manifest.name, experiment=declaration.name)
+        stored = StoredRun(unfinished).record if unfinished else {"seed": 0}
+        plan = planning.make(design, seed=int(stored["seed"]), unavailable=unavailable)
+        now = record(session, plan, name=declaration.name, function_digest=declaration.source_digest)
+        return session.lab, plan, not identity_differences(stored, now)
 
     @contextmanager
     def run(self, declaration: Declaration) -> Iterator[ExperimentRun]:
@@ -133,6 +141,8 @@ class Laboratory:
             )
             self.runs.append(run)
             yield run
+            if not any(each.experiment == name for each in self.judged) and measurement.discard_empty():
+                self.runs.remove(run)
 
     def past_trial_seconds(self, lab: str) -> float | None:
         """Return how long a trial of the lab's newest run took on average, deployments and all; None without a run."""

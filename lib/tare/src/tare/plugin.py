@@ -6,6 +6,7 @@ Load it with ``-p tare.plugin``, as this repository's pytest.ini and ``tare test
 from __future__ import annotations
 
 import io
+import re
 import signal
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
@@ -118,10 +119,11 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     try:
         with _new_laboratory(session.config) as laboratory:
             for declaration in found.values():
-                lab, plan = laboratory.plan(declaration)
+                lab, plan, seeded = laboratory.plan(declaration)
                 past = laboratory.past_trial_seconds(lab.manifest.name)
                 terminal.ensure_newline()
-                terminal.write_line("\n".join(describe_plan(declaration.name, lab.manifest, plan, past)))
+                lines = describe_plan(declaration.name, lab.manifest, plan, past, seeded=seeded)
+                terminal.write_line("\n".join(lines))
     except TareError as error:
         raise pytest.UsageError(str(error)) from None
     if not found:
@@ -171,6 +173,8 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     error = call.excinfo.value if call.excinfo is not None else None
     if isinstance(error, TareError) and not item.config.getoption("fulltrace", False):
         call.excinfo = pytest.ExceptionInfo.from_exception(error.with_traceback(_theirs(error.__traceback__)))
+    if isinstance(error, AssertionError):
+        _show_missed(item, error)
     report: pytest.TestReport = yield  # type: ignore[assignment]
     if isinstance(error, Undecided):
         _mark_undecided(report, error, item.config.getoption("--undecided"))
@@ -179,6 +183,9 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
         report.longrepr = (str(item.path), (item.location[1] or 0) + 1, f"Skipped: {error}")
     elif isinstance(error, TareError) and not isinstance(error, UsageError):
         report.tare_category = "error"  # type: ignore[attr-defined]
+        if report.when == "call":
+            # To pytest, and to junit's file, whatever goes wrong in a call is a failure, in any other phase an error.
+            report.when = "measurement"  # type: ignore[assignment]
     return report  # type: ignore[return-value]
 
 
@@ -218,10 +225,24 @@ def _theirs(trace: TracebackType | None) -> TracebackType | None:
     return following
 
 
+def _show_missed(item: pytest.Item, error: AssertionError) -> None:
+    """Put the verdict into an assertion of pytest that only says ``missed``: of a call, or of a name."""
+    laboratory = item.config.stash.get(_LABORATORY, None)
+    missed = [
+        judgement.verdict
+        for judgement in (laboratory.judged if laboratory else ())
+        if item.nodeid in judgement.tests and judgement.verdict.state == "missed"
+    ]
+    told = str(error)
+    if missed and missed[-1].lines()[0] not in told:
+        verdict = "\n".join(missed[-1].lines())
+        error.args = (re.sub(r"\bmissed\b", lambda _: verdict, told, count=1),)
+
+
 def _mark_undecided(report: pytest.TestReport, error: Undecided, mode: str) -> None:
     if mode == "xfail":
         report.outcome = "skipped"
-        report.wasxfail = f"undecided: {error}"
+        report.wasxfail = str(error)
         return
     report.tare_category = "undecided"  # type: ignore[attr-defined]
     if mode == "pass":

@@ -169,6 +169,7 @@ class Measurement:
         self._disturbed_above = disturbed_above
         self._trials: tuple[Trial, ...] | None = None
         self._failed: BaseException | None = None
+        self._discarded = False
 
     @property
     def folder(self) -> Path:
@@ -180,6 +181,8 @@ class Measurement:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if self._discarded:
+            return
         error = error or self._failed
         state = "complete" if error is None else "failed" if isinstance(error, Exception) else "interrupted"
         told = None if error is None else f"{type(error).__name__}: {error}"
@@ -209,6 +212,11 @@ class Measurement:
         finally:
             self._trials = None
         return True
+
+    def discard_empty(self) -> bool:
+        """Remove the run if nothing of it was ever begun, so that leaving it records nothing; say whether it was."""
+        self._discarded = self._failed is None and self._store.discard()
+        return self._discarded
 
     def trials(self) -> tuple[Trial, ...]:
         """Return the trials that count, in order of index."""

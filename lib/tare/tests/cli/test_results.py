@@ -64,6 +64,7 @@ def write(results: Path, plan: Plan, kata_hlf: Manifest, trials: tuple[Trial, ..
         if state is None:
             store._release()  # as a kill leaves it
         else:
+            store.lacks(["CPU frequency (the kernel's cpufreq)"])
             store.close(state=state, error=None if state == "complete" else "TareError: broke")
         return store.folder
 
@@ -132,8 +133,14 @@ def test_show(invoke: Invoke, write: Write) -> None:
     assert "goodput" in out and "95 % interval" in out and "baseline" in out and "(A/A)" in out
     assert "trial 0, attempt 0: set aside: steal took 9 %" in out
     assert "note: stock signing in JavaScript" in out
+    assert out.count("note: this machine does not tell: CPU frequency (the kernel's cpufreq)") == 1
+    assert "latency (caliper), level over baseline: valid at one look, for the report, not for stopping" in " ".join(
+        out.split()
+    )
+    percentiles = out[out.index("latency (caliper)") :]
+    assert percentiles.count("40 / 40") == 8 and percentiles.count("(A/A)") == 4 and "none (n = 2)" in percentiles
     code, out, _ = invoke("show", "last", "--metric", "cpu_peer")
-    assert code == 0 and "cpu_peer" in out and "goodput" not in out
+    assert code == 0 and "cpu_peer" in out and "goodput" not in out and "latency" not in out
     code, _, err = invoke("show", "last", "--metric", "speed")
     assert code == 2 and "metric 'speed' is not known; there are: " in err and "goodput" in err
 
@@ -166,6 +173,9 @@ def test_show_as_json(invoke: Invoke, write: Write, trials: tuple[Trial, ...]) -
     assert (found["state"], found["lab"], found["folder"]) == ("complete", "kata-hlf", str(folder))
     assert len(found["trials"]) == len(trials) + 1
     assert {one["metric"] for one in found["comparisons"]} == set(found["record"]["metrics"])
+    # Two blocks have a ratio, and no bounds, which JSON has no word for.
+    assert [one["quantiles"][0]["low"] for one in found["latency_ratios"]] == [None] * 8
+    assert all(one["quantiles"][0]["ratio"] > 0 and one["n"] == 2 for one in found["latency_ratios"])
 
 
 def test_show_of_a_torn_run(invoke: Invoke, write: Write) -> None:

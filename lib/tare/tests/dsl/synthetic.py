@@ -28,6 +28,7 @@ NOISE = float(os.environ.get("NOISE", "0.01"))
 class Sampling:
     samples: Sequence[Any] = ()
     host_samples: Sequence[Any] = ()
+    absent = ("CPU frequency (the kernel's cpufreq)",)
 
     def __init__(self, cgroups: Any) -> None: ...
 

@@ -30,6 +30,8 @@ def fabric(trial):
     trial.load()
 """
 
+UNSEEDED = EXPERIMENT.replace("    seed=7,\n", "")
+
 HELD = """
 def test_throughput(fabric):
     assert fabric.goodput(runtime="gvisor") / fabric.goodput(runtime="runc") >= 0.5
@@ -91,11 +93,17 @@ def test_undecided_is_an_outcome_of_its_own(
 def test_no_slower(fabric):
     assert fabric.goodput(runtime="gvisor") >= fabric.goodput(runtime="runc")
 """,
-        "--undecided",
-        mode,
+        *("--undecided", mode, "-rx"),
+    )
+    result.stdout.re_match_lines(
+        [
+            r".*about [0-9]+ more blocks would decide it, if what was seen so far is the truth"
+            r"|.*the figure is on the bound"
+        ]
     )
     assert result.ret == code
     assert result.parseoutcomes() == {word: 1}
+    assert "undecided: undecided:" not in result.stdout.str()
     result.stdout.re_match_lines([r".*undecided: goodput\(runtime=gvisor\) / goodput\(runtime=runc\) = .* n = 20"])
     assert loads(lab) == 20 * 3
 
@@ -122,9 +130,14 @@ def test_kata(fabric):
 
 def test_a_fault_is_an_error_and_not_a_missed_budget(lab: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FAILS_AT", "2")
-    result = run(lab, HELD + HELD.replace("throughput", "again").replace("0.5", "0.6"))
+    result = run(lab, HELD + HELD.replace("throughput", "again").replace("0.5", "0.6"), "--junit-xml", "out.xml")
+    suite = ElementTree.parse(lab.path / "out.xml").find("testsuite")
+    assert suite is not None and (suite.get("errors"), suite.get("failures")) == ("2", "0")
+    assert ["the generator could not start" in (each.text or "") for each in suite.iter("error")] == [True, True]
     result.assert_outcomes(errors=2)
-    result.stdout.fnmatch_lines(["E*TareError: the generator could not start"])
+    result.stdout.fnmatch_lines(
+        ["*ERROR at measurement of test_throughput*", "E*TareError: the generator could not start"]
+    )
     result.stdout.no_fnmatch_line("*/src/tare/*")
     assert (loads(lab), only_run(lab).state, result.ret) == (2, "failed", 1)
 
@@ -169,8 +182,45 @@ def test_time(fabric):
     )
     result.assert_outcomes(passed=4, failed=1)
     result.stdout.re_match_lines(
-        [r"E .*assert missed: goodput\(runtime=runc\) / goodput\(runtime=gvisor\) = 1\.2.*within"]
+        [
+            r"E .*assert missed: goodput\(runtime=runc\) / goodput\(runtime=gvisor\) = 1\.2.*within",
+            r"E .*where missed = equivalent\(",
+        ],
+        consecutive=True,
     )
+    assert result.stdout.str().count("where missed") == 1
+
+
+def test_each_claim_of_a_missed_ranking_is_told_once_on_a_line_of_its_own(lab: pytest.Pytester) -> None:
+    result = run(
+        lab,
+        """
+def test_ranking(fabric):
+    one, other = fabric.goodput(runtime="gvisor"), fabric.goodput(runtime="runc")
+    order = ranking([one, other, one])
+    assert order
+""",
+    )
+    result.assert_outcomes(failed=1)
+    told = [line for line in result.outlines if line.startswith("E ")]
+    assert [line.removeprefix("E").strip().partition(" = ")[0] for line in told] == [
+        "assert missed: 2 claims together",
+        "missed: goodput(runtime=gvisor) / goodput(runtime=runc)",
+        "held: goodput(runtime=runc) / goodput(runtime=gvisor)",
+    ]
+
+
+def test_a_failure_that_is_no_verdict_shows_none(lab: pytest.Pytester) -> None:
+    result = run(
+        lab,
+        """
+def test_arithmetic(fabric):
+    if not fabric.goodput(runtime="gvisor") / fabric.goodput(runtime="runc") >= 0.95:
+        assert 1 + 1 == 3
+""",
+    )
+    result.assert_outcomes(failed=1)
+    result.stdout.no_re_match_line(r"E .*missed")
 
 
 @pytest.mark.parametrize(
@@ -202,8 +252,44 @@ def test_the_lab_is_brought_up_once_and_taken_down_at_the_end(lab: pytest.Pytest
 def test_a_dry_run_prints_the_plan_and_measures_nothing(lab: pytest.Pytester) -> None:
     result = run(lab, HELD, "--tare-dry-run")
     assert result.ret == 0
-    result.stdout.fnmatch_lines(["*fabric*", "*3 to 20 blocks*", "*kvm-guests: KVM runs no guest here*"])
+    result.stdout.fnmatch_lines(
+        ["*fabric*", "*3 to 20 blocks*", "*kvm-guests: KVM runs no guest here*", "*order of block 1 (seed 7):"]
+    )
     assert not (lab.path / "loads").exists() and not list(lab.path.glob("results/*/*/run.json"))
+
+
+def test_a_dry_run_tells_the_order_only_if_it_will_be_that(
+    lab: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def dry_run(*arguments: str, code: str = UNSEEDED) -> str:
+        lab.makepyfile(test_fabric=code + HELD)
+        found = lab.runpytest_inprocess("-p", "tare.plugin", "--tare-dry-run", *arguments).outlines
+        return " ".join(line for line in found if "order" in line)
+
+    assert "drawn anew when it begins" in dry_run()
+    assert "order of block 1 (seed 5)" in dry_run("--tare-seed", "5")
+    # A run that broke off goes on with its own seed, if it is of the very same.
+    monkeypatch.setenv("FAILS_AT", "3")
+    lab.runpytest_inprocess("-p", "tare.plugin")
+    assert f"order of block 1 (seed {only_run(lab).record['seed']})" in dry_run()
+    assert "drawn anew when it begins" in dry_run(code=UNSEEDED.replace("trial.load()", "trial.load(duration='2 s')"))
+
+
+def test_a_mistake_before_anything_is_measured_leaves_no_run(lab: pytest.Pytester) -> None:
+    mistaken = "def test_it(fabric):\n    fabric.speed(runtime='runc')\n"
+    result = run(lab, mistaken, "--tare-report", "report.json")
+    result.assert_outcomes(failed=1)
+    assert not [path for path in lab.path.glob("results/kata-hlf/*") if path.is_dir()]
+    assert not (lab.path / "report.json").exists()
+    result.stdout.no_fnmatch_line("*0 blocks*")
+    # One that had measured is kept, whatever the session did with it.
+    run(lab, HELD)
+    assert only_run(lab).state == "complete"
+
+
+def test_what_the_machine_does_not_tell_is_recorded_once(lab: pytest.Pytester) -> None:
+    run(lab, HELD)
+    assert only_run(lab).record["absent"] == ["CPU frequency (the kernel's cpufreq)"]
 
 
 def test_k_and_junit_and_reports(lab: pytest.Pytester) -> None:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import dataclasses
 import re
+import time
 from collections.abc import Callable
 from html.parser import HTMLParser
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tare.errors import TareError, UsageError
 from tare.manifest import Manifest
 from tare.report.page import page
-from tare.report.summary import Summary, summarise
+from tare.report.summary import Summary, latencies, summarise
 from tare.report.write import TEMPLATE, write_report
 from tare.results import StoredRun
 from tare.trials.plan import Plan
@@ -87,7 +89,8 @@ def read(html: str) -> Page:
 
 def made(summary: Summary, trials: tuple[Trial, ...], record: dict[str, Any]) -> str:
     template = resources.files("tare.report").joinpath(TEMPLATE).read_text()
-    return page(summary, trials, record=record, folder="results/r", judged=JUDGED, template=template)
+    of_latency = latencies(summary.plan, trials)
+    return page(summary, trials, of_latency, record=record, folder="results/r", judged=JUDGED, template=template)
 
 
 def test_the_page_needs_nothing_from_elsewhere(html: str, read: Page) -> None:
@@ -181,3 +184,33 @@ def test_a_file_that_cannot_be_written_is_named(
     (tmp_path / "file").write_text("")
     with pytest.raises(TareError, match=r"file/report\.json: the report cannot be written"):
         write_report(kata_hlf, open_plan, stored, tmp_path / "file" / "report.json", judged=())
+
+
+def test_percentiles_have_ratios_with_intervals_that_say_what_they_are_for(read: Page) -> None:
+    text = read.text
+    assert "latency (caliper): each percentile of all requests, level over baseline" in text
+    assert "It is valid at one look: for the report, not for stopping." in text
+    assert "A percentile is told where 10 requests of either side or more are beyond it." in text
+    assert text.count("140 / 140") == 8 and " p90 " in text and "p99.9" not in text
+
+
+def test_what_the_machine_does_not_tell_is_a_note(
+    summary: Summary, attempts: tuple[Trial, ...], record: dict[str, Any]
+) -> None:
+    text = Page(made(summary, attempts, {**record, "absent": ["CPU frequency", "pressure"]})).text
+    assert text.count("this machine does not tell: CPU frequency; pressure") == 1
+
+
+def test_twelve_cells_take_less_than_five_seconds(
+    summary: Summary, open_plan: Plan, attempts: tuple[Trial, ...], record: dict[str, Any]
+) -> None:
+    """With a minute of 100 requests a second in each of the trials."""
+    rng = np.random.default_rng(1)
+    many = tuple(
+        dataclasses.replace(trial, latencies_seconds={"caliper": tuple(rng.lognormal(-3, 0.5, size=6000))})
+        for trial in attempts
+    )
+    began = time.process_time()
+    text = made(summary, many, record)
+    assert time.process_time() - began < 5
+    assert "p99.9" in text

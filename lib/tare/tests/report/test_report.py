@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from rich.console import Console
 
 from tare.manifest import Manifest
 from tare.report.document import document
-from tare.report.summary import Summary, summarise
+from tare.report.summary import Summary, latencies, summarise
 from tare.report.table import render
 from tare.trials.plan import Plan
 from tare.trials.trial import Trial
@@ -21,10 +22,10 @@ def fixed(kata_hlf: Manifest, plan: Plan, trials: tuple[Trial, ...]) -> Summary:
     return summarise(kata_hlf, plan, trials)
 
 
-def text(summary: Summary) -> str:
+def text(summary: Summary, record: Mapping[str, Any] | None = None) -> str:
     console = Console(width=400, force_terminal=False)
     with console.capture() as captured:
-        console.print(render(summary))
+        console.print(render(summary, record=record or {}))
     return captured.get()
 
 
@@ -151,9 +152,25 @@ def test_the_same_run_gives_the_same_report(summary: Summary) -> None:
     assert text(summary) == text(summary)
 
 
-def test_the_document_is_json_and_complete(summary: Summary) -> None:
-    record: dict[str, Any] = {"run": "r", "plan": {}, "machine": {"cpus": [0, 1]}}
-    made = document(summary, record=record, folder="results/r", judged=["held: all is well"])
+def test_what_the_machine_does_not_tell_is_one_line(summary: Summary) -> None:
+    shown = text(summary, {"absent": ["CPU frequency (cpufreq)", "pressure (PSI)"]})
+    assert shown.count("this machine does not tell: CPU frequency (cpufreq); pressure (PSI)") == 1
+    assert "does not tell" not in text(summary, {"absent": []}) + text(summary)
+
+
+def test_late_requests_are_marked(kata_hlf: Manifest, open_plan: Plan, attempts: tuple[Trial, ...]) -> None:
+    late = [dataclasses.replace(trial, late=5 if trial.levels["runtime"] == "gvisor" else 0) for trial in attempts]
+    found = summarise(kata_hlf, open_plan, late)
+    assert {(cell.levels["runtime"], cell.late) for cell in found.cells} == {("runc", 0), ("gvisor", 35)}
+    assert all("late: gvisor 10.0 %" in row for row in rows(found, " gvisor "))
+    assert "late" not in text(summarise(kata_hlf, open_plan, attempts)).replace("latency", "").replace("related", "")
+
+
+def test_the_document_is_json_and_complete(summary: Summary, open_plan: Plan, attempts: tuple[Trial, ...]) -> None:
+    record: dict[str, Any] = {"run": "r", "plan": {}, "machine": {"cpus": [0, 1]}, "absent": ["PSI"]}
+    made = document(
+        summary, latencies(open_plan, attempts), record=record, folder="results/r", judged=["held: all is well"]
+    )
     found = json.loads(json.dumps(made, allow_nan=False))
     assert found["schema"] == 2
     assert [(cell["aa"], cell["trials"]) for cell in found["cells"]] == [(False, 7)] * 8 + [(True, 7)] * 4
@@ -163,6 +180,13 @@ def test_the_document_is_json_and_complete(summary: Summary) -> None:
     assert all(0 < one["smallest_effect"] < 1 for one in arms if one["metric"] == "goodput")
     assert found["blocks"] == {"least": 5, "most": 40, "measured": 7} and found["intervals"] == "t"
     assert found["not_run"][0]["level"] == "kata"
-    assert found["run"] == {"run": "r", "machine": {"cpus": [0, 1]}}
+    assert found["run"] == {"run": "r", "machine": {"cpus": [0, 1]}, "absent": ["PSI"]}
+    assert {(one["level"], one["aa"], one["n"], one["requests"]) for one in found["latency_ratios"]} == {
+        ("gvisor", False, 7, 140),
+        ("runc", True, 7, 140),
+    }
+    assert [each["quantile"] for each in found["latency_ratios"][0]["quantiles"]] == [0.5, 0.9]
+    assert all(each["low"] < each["ratio"] < each["high"] for each in found["latency_ratios"][0]["quantiles"])
+    assert {cell["late"] for cell in found["cells"]} == {0}
     assert found["verdicts"] == ["held: all is well"]
     assert {figure["not_run"] for figure in found["study"]["unmatched"]} == {"kvm-guests: KVM runs no guest here"}

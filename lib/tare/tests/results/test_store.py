@@ -195,3 +195,32 @@ def test_results_that_cannot_be_written_are_told(tmp_path: Path) -> None:
     (tmp_path / "results").write_text("a file")
     with pytest.raises(TareError, match=r"results cannot be written to .*: .* Name another folder with --results"):
         RunStore.create(tmp_path / "results", "lab", record={"metrics": []}, factors={}, now=0.0)
+
+
+def test_a_run_of_which_nothing_was_planned_can_be_discarded(store: RunStore) -> None:
+    assert store.discard()
+    assert not store.folder.exists()
+
+
+def test_files_of_others_survive_the_run_they_lie_in(store: RunStore) -> None:
+    (store.folder / "notes.txt").write_text("mine")
+    assert store.discard()
+    assert [path.name for path in store.folder.iterdir()] == ["notes.txt"]
+
+
+def test_a_run_with_a_plan_is_not_discarded(store: RunStore, plan: Plan) -> None:
+    store.plan(plan.block(0))
+    assert not store.discard()
+    store.close(state="interrupted")
+    assert StoredRun(store.folder).state == "interrupted"
+
+
+def test_what_the_machine_lacks_is_recorded_once(store: RunStore, record: dict[str, Any]) -> None:
+    store.lacks(["frequency", "pressure"])
+    store.lacks(["pressure", "network"])
+    store.close(state="interrupted")
+    assert StoredRun(store.folder).record["absent"] == ["frequency", "pressure", "network"]
+    again = RunStore.resume(store.folder, record=record)
+    again.lacks(["frequency"])
+    again.close(state="complete")
+    assert StoredRun(store.folder).record["absent"] == ["frequency", "pressure", "network"]

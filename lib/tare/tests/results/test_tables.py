@@ -56,6 +56,7 @@ def trial(draw: st.DrawFn, index: int) -> Trial:
         metrics=draw(st.dictionaries(st.sampled_from(["goodput", "p99", "mine"]), NUMBERS)),
         succeeded=draw(COUNTS),
         failed=draw(COUNTS),
+        late=draw(st.none() | COUNTS),
         client_bound=draw(st.booleans()),
         failures=draw(st.dictionaries(WORDS, COUNTS, max_size=3)),
         notes=tuple(draw(st.lists(WORDS, max_size=2))),

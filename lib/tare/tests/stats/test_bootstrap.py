@@ -7,7 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from tare.stats.bootstrap import hierarchical_ratio_of_quantiles
+from tare.stats.bootstrap import hierarchical_ratio_of_quantiles, hierarchical_ratios_of_quantiles
+from tare.stats.histogram import Histogram
 from tare.stats.simulation import Array
 
 
@@ -91,3 +92,29 @@ def test_wrong_arguments_are_named(
 ) -> None:
     with pytest.raises(ValueError, match=message):
         hierarchical_ratio_of_quantiles(level, baseline, q, confidence=confidence, seed=1)
+
+
+def test_histograms_are_as_good_as_the_latencies_they_counted() -> None:
+    level, baseline = experiment(np.random.default_rng(7), blocks=6, requests=500, between=0.1)
+    exact = hierarchical_ratios_of_quantiles(level, baseline, (0.5, 0.99), confidence=0.95, seed=1)
+    counted = hierarchical_ratios_of_quantiles(
+        [Histogram.of(block) for block in level],
+        [Histogram.of(block) for block in baseline],
+        (0.5, 0.99),
+        confidence=0.95,
+        seed=1,
+    )
+    for (ratio, interval), (ratio_counted, interval_counted) in zip(exact, counted, strict=True):
+        assert ratio_counted == pytest.approx(ratio, rel=3e-3)
+        assert (interval_counted.low, interval_counted.high) == pytest.approx((interval.low, interval.high), rel=3e-3)
+
+
+def test_several_quantiles_at_once_begin_with_the_one_alone() -> None:
+    level, baseline = experiment(np.random.default_rng(8), blocks=5, requests=50, between=0.1)
+    alone = hierarchical_ratio_of_quantiles(level, baseline, 0.5, confidence=0.9, seed=1)
+    assert hierarchical_ratios_of_quantiles(level, baseline, (0.5, 0.9), confidence=0.9, seed=1)[0] == alone
+
+
+def test_an_empty_histogram_is_an_empty_block() -> None:
+    with pytest.raises(ValueError, match="block 0 of the level has no requests"):
+        hierarchical_ratio_of_quantiles([Histogram()], [[1.0]], 0.5, confidence=0.95, seed=1)

@@ -48,6 +48,15 @@ def test_decoding_gives_back_what_was_encoded(sample: list[float]) -> None:
     assert Histogram.merge([decoded, histogram]).count == 2 * len(sample)
 
 
+@settings(max_examples=25, deadline=None)
+@given(latencies)
+def test_what_was_counted_can_be_read_back(sample: list[float]) -> None:
+    values, counts = Histogram.of(sample).counted()
+    assert counts.sum() == len(sample)
+    assert np.repeat(values, counts) == pytest.approx(sorted(sample), rel=1e-3, abs=1.1e-6)
+    assert values[-1] == pytest.approx(max(Histogram.of(sample).quantile(1), 1e-6))
+
+
 def test_a_percentile_of_merged_workers_is_not_the_mean_of_their_percentiles() -> None:
     quiet, busy = Histogram.of([0.001] * 99 + [0.002]), Histogram.of([0.001] * 50 + [0.1] * 50)
     assert Histogram.merge([quiet, busy]).quantile(0.99) == pytest.approx(0.1, rel=1e-3)

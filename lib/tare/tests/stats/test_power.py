@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from tare.stats.power import blocks_needed, minimum_detectable_effect
-from tare.stats.sequence import least_values, t_factor
+from tare.stats.power import blocks_needed, blocks_needed_by_median, minimum_detectable_effect
+from tare.stats.sequence import least_values, median_sequence, t_factor
 from tare.stats.simulation import excluded
 
 
@@ -57,3 +57,24 @@ def test_wrong_arguments_are_named() -> None:
         blocks_needed(0.1, math.nan, alpha=0.05)
     with pytest.raises(ValueError, match=r"power: expected more than alpha, 0\.05, and less than 1"):
         minimum_detectable_effect(0.1, blocks=10, alpha=0.05, power=80)
+
+
+def test_by_the_median_no_block_on_the_other_side_needs_the_fewest() -> None:
+    assert blocks_needed_by_median(0.0, alpha=0.05) == 6
+    assert blocks_needed_by_median(0.5, alpha=0.05) is None
+    shares = [blocks_needed_by_median(share, alpha=0.05) for share in (0.1, 0.2, 0.3, 0.4)]
+    assert None not in shares and shares == sorted(shares)  # type: ignore[type-var]
+    with pytest.raises(ValueError, match="share_beyond: expected a share from 0 to 1, found 2"):
+        blocks_needed_by_median(2, alpha=0.05)
+
+
+def test_by_the_median_it_is_about_what_a_simulated_experiment_needs() -> None:
+    promised = blocks_needed_by_median(0.25, alpha=0.05)
+    assert promised is not None
+    rng = np.random.default_rng(6)
+    stopped = []
+    for _ in range(300):
+        values = np.where(rng.random(4 * promised) < 0.25, -1.0, 1.0) + 0.1 * rng.random(4 * promised)
+        looks = (n for n in range(6, len(values)) if median_sequence(values[:n], alpha=0.05).low > 0)
+        stopped.append(next(looks, len(values)))
+    assert 0.5 * promised <= np.median(stopped) <= 1.2 * promised

@@ -46,6 +46,7 @@ class Remembering:
     journal: list[str] = field(default_factory=list)
     breaks_at: int | None = None
     loads: int = 0
+    late: int | None = 3
     name: str = "caliper"
     loop: Loop = "open"
     option_names: frozenset[str] = frozenset({"send_rate"})
@@ -80,7 +81,7 @@ class Remembering:
             metrics={"goodput": float(str(options["send_rate"])), "latency_p50": 0.1},
             succeeded=10,
             failed=1,
-            late=None,
+            late=self.late,
             began_at=0.0,
             ended_at=duration_seconds,
             latency=Histogram.of([0.1] * 10),
@@ -99,6 +100,7 @@ class Sampling:
     disturbed: int = 0
     samples: Sequence[Sample] = ()
     host_samples: Sequence[HostSample] = ()
+    absent: Sequence[str] = ("CPU frequency",)
 
     def __call__(self, cgroups: Mapping[str, Sequence[str]]) -> Sampling:
         return self
@@ -129,6 +131,7 @@ class Kept:
     planned: list[PlannedTrial] = field(default_factory=list)
     begun: list[tuple[int, int]] = field(default_factory=list)
     done: frozenset[int] = frozenset()
+    absent: list[str] = field(default_factory=list)
 
     def plan(self, trials: Sequence[PlannedTrial]) -> None:
         self.planned.extend(trials)
@@ -144,6 +147,9 @@ class Kept:
 
     def commit(self, trial: Trial) -> None:
         self.trials.append(trial)
+
+    def lacks(self, sources: Sequence[str]) -> None:
+        self.absent.extend(sources)
 
     def finished(self) -> frozenset[int]:
         return self.done | {trial.index for trial in self.trials if not trial.set_aside}
@@ -207,9 +213,21 @@ def test_a_trial_keeps_what_its_load_and_its_pods_told(tmp_path: Path) -> None:
     trial = kept.trials[0]
     assert trial.metrics["goodput"] == trial.levels["send_rate"]
     assert (trial.metrics["memory_peer"], trial.metrics["cpu_per_request"]) == (1 << 20, 0.1)
-    assert (trial.succeeded, trial.failed, trial.failures) == (10, 1, {"timeout": 1})
+    assert (trial.succeeded, trial.failed, trial.late, trial.failures) == (10, 1, 3, {"timeout": 1})
     assert trial.steady_state == "caliper: steady from second 0"
     assert trial.histograms["caliper"].count == len(trial.latencies_seconds["caliper"]) == 10
+
+
+def test_a_generator_without_a_schedule_is_never_late(tmp_path: Path) -> None:
+    kept = Kept(tmp_path)
+    measure(plan(blocks=1), Remembering(late=None), kept)
+    assert {trial.late for trial in kept.trials} == {None}
+
+
+def test_what_the_machine_does_not_tell_is_written_down(tmp_path: Path) -> None:
+    kept = Kept(tmp_path)
+    measure(plan(blocks=1), Remembering(), kept)
+    assert set(kept.absent) == {"CPU frequency"}
 
 
 def test_the_aa_arm_is_measured_and_marked(tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import itertools
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -11,7 +13,7 @@ from hypothesis import strategies as st
 
 from tare.errors import UsageError
 from tare.stats.sequence import Method
-from tare.verdicts.budget import equivalent, non_inferior, ranking
+from tare.verdicts.budget import Budget, Undecided, equivalent, non_inferior, ranking
 from tare.verdicts.estimate import Figure
 
 
@@ -180,3 +182,72 @@ def test_the_sentence_has_the_figure_the_interval_n_and_the_budget() -> None:
     sentence = (TWICE / BASE <= 1.5).judge(alpha=0.05).lines()[0]
     assert sentence.startswith("missed: latency(twice) / latency(base) = 2.00, interval 1.9")
     assert sentence.endswith("(95 %, valid at every look; n = 10 blocks), budget <= 1.50")
+
+
+NOISY = level([1.0, 1.3, 0.8, 1.05, 0.9, 1.1, 1.02, 0.9, 1.1, 1.01], "latency(noisy)")
+MEDIAN = Stored(method="median")
+
+
+def told(budget: Budget) -> str:
+    """What is foretold of a budget that is not decided."""
+    with pytest.raises(Undecided) as caught:
+        bool(budget)
+    return caught.value.outlook
+
+
+def test_an_undecided_budget_says_how_many_blocks_would_decide_it() -> None:
+    found = re.fullmatch(
+        "about ([0-9]+) more blocks would decide it, if what was seen so far is the truth", told(NOISY / BASE <= 1.1)
+    )
+    assert found is not None
+    # As many more blocks of the same kind do decide it, and half as many do not.
+    more = int(found[1])
+    values = [value for _, value in zip(range(10 + more + 5), itertools.cycle(NOISY._values().values()), strict=False)]
+    base = [value for _, value in zip(range(10 + more + 5), itertools.cycle(ONE), strict=False)]
+    assert (level(values) / level(base) <= 1.1).judge(alpha=0.05).state == "held"
+    half = 10 + more // 2
+    assert (level(values[:half]) / level(base[:half]) <= 1.1).judge(alpha=0.05).state == "undecided"
+
+
+def test_the_claim_that_needs_the_most_blocks_counts() -> None:
+    def more(budget: Budget) -> int:
+        return int(told(budget).split()[1])
+
+    both = equivalent(NOISY, BASE, within="6 %")
+    far, near = more(NOISY / BASE >= 1 / 1.06), more(NOISY / BASE <= 1.06)
+    assert abs(far - near) > 1
+    # The two bounds share the error rate, so both together need more than either.
+    assert more(both) >= max(far, near)
+
+
+def test_other_scales_need_as_many_blocks() -> None:
+    ratio = NOISY / BASE
+    assert told(ratio <= 1.1) == told(ratio - 1 <= "10 %") == told(1 - ratio >= "-10 %")
+
+
+def test_a_figure_on_the_bound_is_not_decided_by_any_number_of_blocks() -> None:
+    even = level([1.0, 1.1] * 5)
+    assert told(even - level([1.05] * 10) <= "0 s").startswith("the figure is on the bound")
+    assert told(level([0.9, 1.1] * 5, source=MEDIAN) <= "1 s").startswith("the figure is on the bound")
+
+
+def test_beyond_a_thousand_blocks_are_not_counted() -> None:
+    far_away = level([1.0, 1.1, 0.9, 1.2, 0.8, 1.0, 1.1, 0.9, 1.2, 0.8])
+    assert told(far_away <= "1.01 s").startswith("more than 1000 more blocks would decide it")
+
+
+def test_by_the_median_the_blocks_on_either_side_say_how_many_are_needed() -> None:
+    values = [0.9, 0.95, 1.0, 1.01, 0.99, 1.2, 0.98, 1.15, 0.97, 0.96]
+    assert re.match("about [0-9]+ more blocks", told(level(values, source=MEDIAN) <= "1.1 s"))
+
+
+def test_nothing_is_foretold_of_one_block_or_of_runs_that_share_none() -> None:
+    assert told(level([1.0]) <= "1.1 s") == ""
+    assert told(NOISY / level(ONE, source=MEDIAN) <= 1.1) == ""
+
+
+def test_a_budget_that_was_judged_is_shown_by_its_state() -> None:
+    budget = TWICE / BASE <= 1.5
+    assert repr(budget) == "latency(twice) / latency(base) <= 1.5"
+    assert not budget
+    assert repr(budget) == "missed"

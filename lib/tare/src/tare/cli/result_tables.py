@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich import box
 from rich.table import Table
 
+from tare.report.wording import absent, quantile_ratios, quantiles
 from tare.results.change import means
 from tare.trials.levels import describe
 from tare.units import ratio
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from tare.trials.levels import Levels
     from tare.trials.trial import Trial
     from tare.verdicts.compare import Comparison
+    from tare.verdicts.latencies import LatencyRatio
 
 
 def cell_table(
@@ -37,6 +39,18 @@ def cell_table(
         table.add_row(short[cell], show_value(value, unit), *(_cost(one) if one else ("baseline", "", "")))
         if again:
             table.add_row(f"{short[cell]} (A/A)", show_value(again.value, unit), *_cost(again))
+    return table
+
+
+def latency_table(found: Sequence[LatencyRatio], factor: str, short: Mapping[str, str]) -> Table:
+    """Return what each level costs in percentiles of latency under one load."""
+    names = quantiles(found)
+    title = f"latency ({found[0].load}), level over baseline: valid at one look, for the report, not for stopping"
+    table = plain_table("cell", *names, "n", "requests", title=title)
+    for one in found:
+        cell = short[describe({**one.condition, factor: one.level})]
+        requests = f"{one.requests} / {one.baseline_requests}"
+        table.add_row(f"{cell} (A/A)" if one.aa else cell, *quantile_ratios(one, names), str(one.n), requests)
     return table
 
 
@@ -69,15 +83,15 @@ def shorten(cells: Sequence[Levels], *, keep: str) -> tuple[dict[str, str], str]
     return short, describe({name: cells[0][name] for name in same})
 
 
-def asides(trials: Sequence[Trial]) -> list[str]:
-    """Return what a reader of the figures has to know of the trials behind them."""
+def asides(trials: Sequence[Trial], record: Mapping[str, Any]) -> list[str]:
+    """Return what a reader of the figures has to know of the trials behind them; ``record`` is the run record."""
     lines = [
         f"trial {trial.index}, attempt {trial.attempt}: {'set aside' if trial.set_aside else 'kept, marked'}: {reason}"
         for trial in trials
         for reason in trial.disturbances
     ]
-    notes = dict.fromkeys(note for trial in trials for note in trial.notes)
-    return [*lines, *(f"note: {note}" for note in notes)]
+    notes = dict.fromkeys((*(note for trial in trials for note in trial.notes), absent(record)))
+    return [*lines, *(f"note: {note}" for note in notes if note)]
 
 
 def plain_table(*columns: str, title: str | None = None) -> Table:

@@ -17,6 +17,7 @@ from tare.errors import TareError, UsageError
 if TYPE_CHECKING:
     from tare.results import Difference, StoredRun
     from tare.trials.trial import Trial
+    from tare.verdicts.latencies import LatencyRatio
 
 run_argument = click.argument("run", metavar="RUN")
 metric_option = click.option("--metric", "metrics", metavar="NAME", multiple=True, help="Only this metric. Repeatable.")
@@ -120,7 +121,8 @@ def show(run: str, metrics: tuple[str, ...], results: Path, as_json: bool) -> No
 
     Every file of the run is checked first; one that is torn or missing is named with the trial in it.
     A cost is the median of the ratios within the blocks, or their geometric mean where the number of blocks was
-    fixed or the experiment asks for it, with its 95 % interval.
+    fixed or the experiment asks for it, with its 95 % interval. Ratios of percentiles of latency have intervals
+    that are valid at one look: for the report, not for stopping.
 
     \b
     Examples:
@@ -128,11 +130,12 @@ def show(run: str, metrics: tuple[str, ...], results: Path, as_json: bool) -> No
       tare results show kata-hlf/v1.2 --metric latency_p99
       tare results show results/kata-hlf/2025-01-31T10-00-00Z --json
     """
-    from tare.cli.result_tables import asides, cell_table, shorten
+    from tare.cli.result_tables import asides, cell_table, latency_table, shorten
     from tare.results.change import in_order, interval_kind
     from tare.results.export import plain
     from tare.results.runs import find
     from tare.verdicts.compare import compare
+    from tare.verdicts.latencies import compare_latencies
 
     stored = find(results, run)
     trials = stored.trials(include_set_aside=True)
@@ -143,12 +146,16 @@ def show(run: str, metrics: tuple[str, ...], results: Path, as_json: bool) -> No
         name: compare(counted, metric=name, factor=plan["compare"], baseline=plan["baseline"], kind=kind)
         for name in _metrics(metrics, [stored], everything=as_json)
     }
+    of_latency: tuple[LatencyRatio, ...] = ()
+    if not metrics or any(name.startswith("latency") for name in metrics):
+        of_latency = compare_latencies(counted, factor=plan["compare"], baseline=plan["baseline"], seed=plan["seed"])
     if as_json:
         found = {
             **_about(stored),
             "record": stored.record,
             "trials": [_trial(trial) for trial in trials],
             "comparisons": [dataclasses.asdict(one) for of_metric in compared.values() for one in of_metric],
+            "latency_ratios": [dataclasses.asdict(one) for one in of_latency],
         }
         print_json(plain(found))
         return
@@ -159,7 +166,9 @@ def show(run: str, metrics: tuple[str, ...], results: Path, as_json: bool) -> No
     for name, of_metric in compared.items():
         if of_metric or name in metrics:
             print_rich(cell_table(stored, name, counted, of_metric, plan["compare"], short))
-    for line in asides(trials):
+    for load in dict.fromkeys(one.load for one in of_latency):
+        print_rich(latency_table([one for one in of_latency if one.load == load], plan["compare"], short))
+    for line in asides(trials, stored.record):
         click.echo(line)
 
 

@@ -172,16 +172,18 @@ def _run(lab: str, wishes: Wishes, *, keep: bool, results: Path, as_json: bool, 
 
 def _report(built: Lab, measurement: Measurement, as_json: bool, progress: Reporter) -> None:
     from tare.report.document import document
-    from tare.report.summary import summarise
+    from tare.report.summary import latencies, summarise
 
     stored = measurement.stored
-    summary = summarise(built.manifest, measurement.plan, stored.trials(include_set_aside=True))
+    trials = stored.trials(include_set_aside=True)
+    summary = summarise(built.manifest, measurement.plan, trials)
     folder = stored.folder
     if as_json:
-        print_json(document(summary, record=stored.record, folder=str(folder)))
+        of_latency = latencies(measurement.plan, trials)
+        print_json(document(summary, of_latency, record=stored.record, folder=str(folder)))
     else:
         from tare.report.table import render
 
         progress.close()
-        print_rich(render(summary))
+        print_rich(render(summary, record=stored.record))
     progress.note(f"results are in {folder}")

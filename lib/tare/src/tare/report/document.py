@@ -1,7 +1,7 @@
 """The report as JSON-able values, for programs. Base units throughout.
 
 Format history: 1: first; 2: the kind of the intervals, blocks as a range, the A/A arm, attempts set aside, disturbed
-and unsteady trials, the smallest effect, verdicts.
+and unsteady trials, late requests, the smallest effect, ratios of percentiles of latency, verdicts.
 """
 
 from __future__ import annotations
@@ -12,11 +12,19 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tare.report.summary import Summary, not_run_reason
+from tare.verdicts.latencies import LatencyRatio
 
 SCHEMA = 2
 
 
-def document(summary: Summary, *, record: Mapping[str, Any], folder: str, judged: Sequence[str] = ()) -> dict[str, Any]:
+def document(
+    summary: Summary,
+    latencies: Sequence[LatencyRatio],
+    *,
+    record: Mapping[str, Any],
+    folder: str,
+    judged: Sequence[str] = (),
+) -> dict[str, Any]:
     """Return everything the report knows. ``record`` is the run record, ``folder`` where the run is kept, ``judged``
     the verdicts on budgets, a sentence each."""
     plan = summary.plan
@@ -43,6 +51,7 @@ def document(summary: Summary, *, record: Mapping[str, Any], folder: str, judged
             for rows in summary.rows.values()
             for row in rows
         ],
+        "latency_ratios": [dataclasses.asdict(one) for one in latencies],
         "not_run": [dataclasses.asdict(lost) for lost in plan.not_run],
         "study": summary.study
         and {

@@ -14,13 +14,16 @@ from tare.trials.plan import Plan
 _LISTED = 40
 
 
-def describe_plan(name: str, manifest: Manifest, plan: Plan, past_trial_seconds: float | None) -> list[str]:
+def describe_plan(
+    name: str, manifest: Manifest, plan: Plan, past_trial_seconds: float | None, *, seeded: bool
+) -> list[str]:
     """Return the plan of an experiment in lines. ``past_trial_seconds`` is what a trial took in an earlier run of the
-    lab, deployments and all; None without one, and then the time is that of the loads alone."""
-    return list(_lines(name, manifest, plan, past_trial_seconds))
+    lab, deployments and all; None without one, and then the time is that of the loads alone. ``seeded`` says that the
+    plan's seed is the one it will have: given, or recorded in the run that would go on."""
+    return list(_lines(name, manifest, plan, past_trial_seconds, seeded))
 
 
-def _lines(name: str, manifest: Manifest, plan: Plan, past_trial_seconds: float | None) -> Iterator[str]:
+def _lines(name: str, manifest: Manifest, plan: Plan, past_trial_seconds: float | None, seeded: bool) -> Iterator[str]:
     design, blocks = plan.design, plan.design.blocks
     yield f"{name}: {manifest.title} (lab {manifest.name})"
     yield f"  compares {design.compare} against {show_level(design.baseline)}"
@@ -43,6 +46,9 @@ def _lines(name: str, manifest: Manifest, plan: Plan, past_trial_seconds: float 
     yield f"  about {_range(*times)} ({source})"
     for lost in plan.not_run:
         yield f"  not run: {wording.not_run(lost)}"
+    if not seeded:
+        yield "  order of the trials: drawn anew when it begins, and recorded; --tare-seed fixes it"
+        return
     first = plan.block(0)
     yield f"  order of block 1 (seed {plan.seed}):"
     for trial in first[:_LISTED]:

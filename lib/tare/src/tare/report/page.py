@@ -9,10 +9,11 @@ from typing import Any
 from tare.report import course, forest, percentiles, resources, wording
 from tare.report.figure import Figure, Key, key_of
 from tare.report.summary import Summary
-from tare.report.tables import Table, cell_table, metric_table, other_table, usage_tables
+from tare.report.tables import Table, cell_table, latency_table, metric_table, other_table, usage_tables
 from tare.trials.levels import describe
 from tare.trials.trial import Trial
 from tare.units import show
+from tare.verdicts.latencies import LatencyRatio
 
 STATES = {"held": "✓", "missed": "✗", "undecided": "?"}
 
@@ -39,6 +40,7 @@ class Sentence:
 def page(
     summary: Summary,
     trials: Sequence[Trial],
+    latencies: Sequence[LatencyRatio],
     *,
     record: Mapping[str, Any],
     folder: str,
@@ -63,18 +65,20 @@ def page(
         verdicts=[_sentence(line) for line in judged],
         warnings=wording.warnings(summary),
         not_run=[wording.not_run(lost) for lost in summary.plan.not_run],
-        sections=list(_sections(summary, trials, key)),
+        sections=list(_sections(summary, trials, latencies, key)),
         others=other_table(summary),
         cells=cell_table(summary),
         client_bound=any(cell.client_bound for cell in summary.cells) and wording.CLIENT_BOUND_MEANS,
         disturbed=wording.disturbed(summary),
         disturbances=list(wording.disturbances(iter(trials))),
         failures=wording.failures(summary),
-        notes=tuple(dict.fromkeys(note for cell in summary.cells for note in cell.notes)),
+        notes=wording.notes(summary, record),
     )
 
 
-def _sections(summary: Summary, trials: Sequence[Trial], key: Key) -> Iterator[Section]:
+def _sections(
+    summary: Summary, trials: Sequence[Trial], latencies: Sequence[LatencyRatio], key: Key
+) -> Iterator[Section]:
     for metric in summary.headline:
         about = summary.metrics[metric]
         figures = (forest.forest(summary, metric, key), course.course(summary, trials, metric, key))
@@ -87,7 +91,13 @@ def _sections(summary: Summary, trials: Sequence[Trial], key: Key) -> Iterator[S
             )
     of_latency = tuple(percentiles.percentiles(summary, trials, key))
     if of_latency:
-        yield Section(title="latency", about="Every percentile, not a chosen few.", figures=of_latency, tables=())
+        loads = dict.fromkeys(one.load for one in latencies)
+        yield Section(
+            title="latency",
+            about="Every percentile in the plot, a chosen few in the table.",
+            figures=of_latency,
+            tables=tuple(latency_table(summary, [one for one in latencies if one.load == load]) for load in loads),
+        )
     of_usage = tuple(figure for figure in (resources.cpu(summary, key), resources.memory(summary, key)) if figure)
     if of_usage:
         yield Section(

@@ -17,6 +17,7 @@ from tare.trials.plan import Plan
 from tare.trials.steady import NO_STEADY_STATE
 from tare.trials.trial import Trial
 from tare.verdicts.compare import Comparison, IntervalKind, compare
+from tare.verdicts.latencies import LatencyRatio, compare_latencies
 
 # What a report opens with, where the lab has it; the rest is below, in the JSON report and in the Parquet files.
 HEADLINE = ("goodput", "throughput", "latency_mean", "latency_p99", "cpu_per_request")
@@ -33,7 +34,8 @@ class Cell:
 
     ``aa`` marks the baseline's second trials. ``trials`` counts those in the figures; of them ``client_bound`` had
     figures set by the load generator, ``disturbed`` were disturbed at every attempt, and ``unsteady`` found no steady
-    state. ``set_aside`` attempts were repeated, and are in no figure.
+    state. ``late`` requests were sent behind the generator's schedule, or never. ``set_aside`` attempts were repeated,
+    and are in no figure.
     """
 
     levels: Levels
@@ -42,6 +44,7 @@ class Cell:
     metrics: Mapping[str, float]
     succeeded: int
     failed: int
+    late: int
     client_bound: int
     disturbed: int
     unsteady: int
@@ -122,8 +125,7 @@ def summarise(manifest: Manifest, plan: Plan, trials: Sequence[Trial], *, method
 
     ``method`` makes the intervals where the number of blocks was left open.
     """
-    order = {describe(levels): place for place, levels in enumerate(plan.cells)}
-    ordered = sorted(trials, key=lambda trial: (trial.aa, order.get(describe(trial.levels), len(order)), trial.index))
+    ordered = in_order(plan, trials)
     factor, baseline = plan.design.compare, plan.design.baseline
     kind = interval_kind(plan.design, method)
     rows = {
@@ -153,6 +155,23 @@ def summarise(manifest: Manifest, plan: Plan, trials: Sequence[Trial], *, method
         unmatched=tuple(
             figure for figure in figures if not any(applies(figure, one, factor=factor) for one in compared)
         ),
+    )
+
+
+def in_order(plan: Plan, trials: Iterable[Trial]) -> list[Trial]:
+    """Return the trials cell by cell, in the order of the plan, A/A arms last."""
+    order = {describe(levels): place for place, levels in enumerate(plan.cells)}
+    return sorted(trials, key=lambda trial: (trial.aa, order.get(describe(trial.levels), len(order)), trial.index))
+
+
+def latencies(plan: Plan, trials: Iterable[Trial]) -> tuple[LatencyRatio, ...]:
+    """Return what the report says of percentiles of latency; the same seed gives the same intervals."""
+    return compare_latencies(
+        in_order(plan, trials),
+        factor=plan.design.compare,
+        baseline=plan.design.baseline,
+        seed=plan.seed,
+        confidence=CONFIDENCE,
     )
 
 
@@ -211,6 +230,7 @@ def _cell(attempts: Sequence[Trial]) -> Cell:
         metrics={name: math.fsum(found) / len(found) for name, found in values.items()},
         succeeded=sum(trial.succeeded for trial in trials),
         failed=sum(trial.failed for trial in trials),
+        late=sum(trial.late or 0 for trial in trials),
         client_bound=sum(trial.client_bound for trial in trials),
         disturbed=sum(bool(trial.disturbances) for trial in trials),
         unsteady=sum(NO_STEADY_STATE in trial.steady_state for trial in trials),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from rich import box
 from rich.console import Group, RenderableType
@@ -19,14 +20,14 @@ from tare.trials.levels import show as show_level
 from tare.units import ratio, show
 
 
-def render(summary: Summary) -> RenderableType:
-    """Return the whole report."""
+def render(summary: Summary, *, record: Mapping[str, Any]) -> RenderableType:
+    """Return the whole report; ``record`` is the run record."""
     parts: list[RenderableType] = [_heading(summary)]
     for metric in summary.headline:
         if summary.rows[metric]:
             parts.append(_metric_table(summary, metric))
     parts.append(_usage_table(summary))
-    parts.extend(_paragraphs(summary))
+    parts.extend(_paragraphs(summary, record))
     return Group(*(Padding(part, (1, 0, 0, 0)) for part in parts))
 
 
@@ -110,7 +111,7 @@ def _usage_table(summary: Summary) -> Table:
     return table
 
 
-def _paragraphs(summary: Summary) -> Iterator[RenderableType]:
+def _paragraphs(summary: Summary, record: Mapping[str, Any]) -> Iterator[RenderableType]:
     """Yield what stands below the tables."""
     fixed = summary.fixed()
     if fixed:
@@ -121,9 +122,8 @@ def _paragraphs(summary: Summary) -> Iterator[RenderableType]:
         yield Text("disturbed: ", "bold yellow").append(wording.disturbed(summary), "not bold")
     if wording.warnings(summary):
         yield _listing("warnings", wording.warnings(summary))
-    notes = tuple(dict.fromkeys(note for cell in summary.cells for note in cell.notes))
-    if notes:
-        yield _listing("notes", notes)
+    if wording.notes(summary, record):
+        yield _listing("notes", wording.notes(summary, record))
     if summary.plan.not_run:
         yield _listing("not run", [wording.not_run(lost) for lost in summary.plan.not_run])
     if summary.study:

@@ -12,6 +12,7 @@ from tare.report.summary import Row, Summary
 from tare.report.wording import DASH
 from tare.trials.levels import show as show_level
 from tare.units import ratio, show
+from tare.verdicts.latencies import LatencyRatio
 
 # The columns of a comparison after the baseline's value.
 _COMPARED = ("value", "ratio", "95 % interval", "n")
@@ -86,6 +87,28 @@ def _comparison(row: Row, unit: str) -> tuple[str, ...]:
     )
 
 
+def latency_table(summary: Summary, found: Sequence[LatencyRatio]) -> Table:
+    """Each level against the baseline in percentiles of latency, under one load, then the A/A arms."""
+    varying = summary.varying()
+    quantiles = wording.quantiles(found)
+    return Table(
+        caption=f"latency ({found[0].load}): {wording.LATENCY_RATIOS}",
+        heading=(*varying, summary.plan.design.compare, *quantiles, "n", "requests"),
+        numbers=(*(True for _ in varying), False, *(True for _ in quantiles), True, True),
+        rows=tuple(
+            (
+                *(wording.factor_level(summary, factor, one.condition) for factor in varying),
+                wording.level(one),
+                *wording.quantile_ratios(one, quantiles),
+                str(one.n),
+                f"{one.requests} / {one.baseline_requests}",
+            )
+            for one in found
+        ),
+        quiet=frozenset(place for place, one in enumerate(found) if one.aa),
+    )
+
+
 def usage_tables(summary: Summary) -> tuple[Table, ...]:
     """CPU and memory of each cell by node type."""
     cpu, memory = summary.usage()
@@ -144,9 +167,10 @@ def other_table(summary: Summary) -> Table | None:
 def cell_table(summary: Summary) -> Table:
     """What befell the trials of each cell."""
     varying, compare = summary.varying(), summary.plan.design.compare
-    heading = ("trials", "set aside", "disturbed", "no steady state", "client-bound", "succeeded", "failed")
+    heading = ("trials", "set aside", "disturbed", "no steady state", "client-bound", "succeeded", "failed", "late")
     return Table(
-        caption="what befell the trials of each cell; one that is set aside was repeated, and is in no figure",
+        caption="what befell the trials of each cell; one that is set aside was repeated, and is in no figure; "
+        "a late request was sent behind the generator's schedule, or never",
         heading=(*varying, compare, *heading),
         numbers=(*(True for _ in varying), False, *(True for _ in heading)),
         rows=tuple(
@@ -159,6 +183,7 @@ def cell_table(summary: Summary) -> Table:
                 ),
                 str(cell.succeeded),
                 f"{cell.failed} ({wording.failed_share(cell)})" if cell.failed else DASH,
+                f"{cell.late} ({wording.late_share(cell)})" if cell.late else DASH,
             )
             for cell in summary.cells
         ),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from tare.manifest import StudyFigure
 from tare.report.summary import CONFIDENCE, Cell, Row, Summary, not_run_reason
@@ -13,13 +14,19 @@ from tare.trials.levels import Levels, describe
 from tare.trials.levels import show as show_level
 from tare.trials.plan import NotRun, Plan
 from tare.trials.trial import Trial
-from tare.units import round_to, show
+from tare.units import ratio, round_to, show
 from tare.verdicts.compare import Comparison
+from tare.verdicts.latencies import FEWEST_BEYOND, LatencyRatio
 
 AA = "A/A"
 CLIENT_BOUND = "client-bound"
 CLIENT_BOUND_MEANS = "the load generator, not the service, set these figures: they say little about the service."
 DASH = "–"  # noqa: RUF001
+LATENCY_RATIOS = (
+    "each percentile of all requests, level over baseline, with a 95 % interval by a bootstrap of the blocks, then of "
+    "their requests. It is valid at one look: for the report, not for stopping. A percentile is told where "
+    f"{FEWEST_BEYOND} requests of either side or more are beyond it."
+)
 
 
 def design(summary: Summary) -> str:
@@ -64,7 +71,21 @@ def interval(comparison: Comparison) -> str:
     return f"{_bound(comparison.low)} … {_bound(comparison.high)}"
 
 
-def level(comparison: Comparison) -> str:
+def quantiles(found: Sequence[LatencyRatio]) -> tuple[str, ...]:
+    """Return the percentiles that any comparison has: ``p50``, ``p99.9``."""
+    return tuple(f"p{100 * q:g}" for q in sorted({each.quantile for one in found for each in one.quantiles}))
+
+
+def quantile_ratios(one: LatencyRatio, names: Sequence[str]) -> tuple[str, ...]:
+    """Return the ratio and its bounds at each percentile; a dash where there are too few requests."""
+    told = {}
+    for each in one.quantiles:
+        bounds = f"{_bound(each.low)} … {_bound(each.high)}" if math.isfinite(each.low) else f"none (n = {one.n})"
+        told[f"p{100 * each.quantile:g}"] = f"{ratio(each.ratio)}, {bounds}"
+    return tuple(told.get(name, DASH) for name in names)
+
+
+def level(comparison: Comparison | LatencyRatio) -> str:
     """Return the compared level; the A/A arm is the baseline's, and marked."""
     return f"{show_level(comparison.level)}{f' ({AA})' if comparison.aa else ''}"
 
@@ -100,6 +121,7 @@ def marks(summary: Summary, row: Row, *, of_cells: bool) -> tuple[str, ...]:
     if of_cells:
         found += [
             _of("failed:", {name: f" {failed_share(cell)}" for name, cell in cells.items() if cell.failed}),
+            _of("late:", {name: f" {late_share(cell)}" for name, cell in cells.items() if cell.late}),
             _of(
                 "no steady state:", {name: _count(cell.unsteady, cell) for name, cell in cells.items() if cell.unsteady}
             ),
@@ -119,6 +141,11 @@ def smallest_effect(row: Row) -> str:
 
 def failed_share(cell: Cell) -> str:
     return show(cell.failed / (cell.failed + cell.succeeded), "1")
+
+
+def late_share(cell: Cell) -> str:
+    """Return the share of the requests that the generator sent late or never; it is of those that ended either way."""
+    return show(cell.late / max(cell.failed + cell.succeeded, cell.late), "1")
 
 
 def failures(summary: Summary) -> str:
@@ -146,6 +173,18 @@ def warnings(summary: Summary) -> tuple[str, ...]:
         for one in compared
         for warning in one.warnings
     )
+
+
+def notes(summary: Summary, record: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return what the loads say of themselves, and what the machine does not tell, each once."""
+    found = (note for cell in summary.cells for note in cell.notes)
+    return tuple(filter(None, dict.fromkeys((*found, absent(record)))))
+
+
+def absent(record: Mapping[str, Any]) -> str:
+    """Return what the machine did not tell while it was measured, after the run record; empty if nothing."""
+    sources = record.get("absent", ())
+    return f"this machine does not tell: {'; '.join(sources)}" if sources else ""
 
 
 def disturbed(summary: Summary) -> str:

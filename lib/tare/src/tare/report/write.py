@@ -10,7 +10,7 @@ from pathlib import Path
 from tare.errors import TareError, UsageError
 from tare.manifest import Manifest
 from tare.report.document import document
-from tare.report.summary import summarise
+from tare.report.summary import latencies, summarise
 from tare.results import StoredRun
 from tare.stats.sequence import Method
 from tare.trials.plan import Plan
@@ -30,17 +30,17 @@ def write_report(
     if file.suffix not in (".html", ".json"):
         raise UsageError(f"{file}: expected a report's name to end in .html or .json")
     trials = stored.trials(include_set_aside=True)
-    summary = summarise(manifest, plan, trials, method=method)
+    summary, of_latency = summarise(manifest, plan, trials, method=method), latencies(plan, trials)
     folder = str(stored.folder)
     if file.suffix == ".json":
-        found = document(summary, record=stored.record, folder=folder, judged=judged)
+        found = document(summary, of_latency, record=stored.record, folder=folder, judged=judged)
         text = json.dumps(found, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
     else:
         # Plots take a second to load, and only a page has them.
         from tare.report.page import page
 
         template = resources.files("tare.report").joinpath(TEMPLATE).read_text(encoding="utf-8")
-        text = page(summary, trials, record=stored.record, folder=folder, judged=judged, template=template)
+        text = page(summary, trials, of_latency, record=stored.record, folder=folder, judged=judged, template=template)
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")

@@ -156,6 +156,17 @@ class RunStore:
         self._ledger.commit(trial, written)
         self._trials.append(trial)
 
+    def lacks(self, sources: Sequence[str]) -> None:
+        """Record as ``absent`` what the machine does not tell, a phrase each; one that is there already is there once.
+
+        Raises ResultFileError.
+        """
+        known = self._record.get("absent", [])
+        found = list(dict.fromkeys([*known, *sources]))
+        if found != known:
+            self._ledger.set_facts({"absent": found})
+            self._write_record()
+
     def finished(self) -> frozenset[int]:
         """Return the indices of the trials that are kept and count."""
         return frozenset(attempt.trial for attempt in self._ledger.attempts() if attempt.state == "committed")
@@ -163,6 +174,25 @@ class RunStore:
     def trials(self) -> tuple[Trial, ...]:
         """Return the trials that are kept and count, in order of index."""
         return tuple(sorted((t for t in self._trials if not t.set_aside), key=lambda trial: trial.index))
+
+    def discard(self) -> bool:
+        """Remove a run of which no trial was ever planned, and let go of it; False, and nothing done, for any other.
+
+        Files of others in its folder stay, and so does the folder then. Raises TareError.
+        """
+        if self._ledger.attempts():
+            return False
+        self._ledger.close()
+        try:
+            for name in (RECORD, NAME):
+                (self.folder / name).unlink(missing_ok=True)
+            if not any(self.folder.iterdir()):
+                self.folder.rmdir()
+        except OSError as problem:
+            raise TareError(f"{self.folder}, which is empty, could not be removed: {problem.strerror}") from None
+        finally:
+            self._release()
+        return True
 
     def close(self, *, state: str, timings: Sequence[Mapping[str, Any]] = (), error: str | None = None) -> None:
         """Record how the run ended, and let others write it.

@@ -21,7 +21,7 @@ TABLES = ("trials", "samples", "host", "transactions", "histograms")
 # Columns of the table of trials that are neither a factor nor a metric.
 FIXED_COLUMNS = (
     *("trial", "attempt", "block", "deployment", "aa", "set_aside", "began_at", "seconds", "succeeded", "failed"),
-    *("client_bound", "failures_by_reason", "disturbances", "steady_state", "notes"),
+    *("late", "client_bound", "failures_by_reason", "disturbances", "steady_state", "notes"),
 )
 
 Key = tuple[int, int]
@@ -59,6 +59,7 @@ def schema(table: str, *, factors: Mapping[str, bool], metrics: Sequence[str]) -
             *((metric, pa.float64()) for metric in metrics),
             ("succeeded", pa.int64()),
             ("failed", pa.int64()),
+            ("late", pa.int64()),
             ("client_bound", pa.bool_()),
             ("failures_by_reason", pa.map_(pa.string(), pa.int64())),
             ("disturbances", pa.list_(pa.string())),
@@ -87,6 +88,7 @@ def of_trial(trial: Trial, *, factors: Mapping[str, bool], metrics: Sequence[str
         **trial.metrics,
         "succeeded": trial.succeeded,
         "failed": trial.failed,
+        "late": trial.late,
         "client_bound": trial.client_bound,
         "failures_by_reason": sorted(trial.failures.items()),
         "disturbances": list(trial.disturbances),
@@ -143,6 +145,7 @@ def trials(read: Mapping[str, Sequence[pyarrow.Table]], *, factors: Mapping[str,
                     metrics={name: row[name] for name in table.column_names if name in own and row[name] is not None},
                     succeeded=row["succeeded"],
                     failed=row["failed"],
+                    late=row.get("late"),
                     client_bound=row["client_bound"],
                     failures=dict(row["failures_by_reason"]),
                     disturbances=tuple(row["disturbances"]),

@@ -2,7 +2,8 @@
 
 Requests of one block share its machine, its deployment and its minute, so they count for far less than as many
 independent ones; an interval that resamples requests alone is much too narrow. `scipy.stats.bootstrap` resamples one
-axis of arrays, so neither the two steps nor blocks of unequal size fit it.
+axis of arrays, so neither the two steps nor blocks of unequal size fit it. Equal latencies are counted, not repeated,
+so a histogram of a million requests costs no more than its buckets.
 """
 
 from __future__ import annotations
@@ -12,58 +13,76 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from tare.stats.histogram import Histogram
 from tare.stats.sequence import Interval
 
 RESAMPLES = 4000
 FEWEST_BLOCKS = 3
 
+# The latencies of a block: each, or counted in a histogram.
+Block = Sequence[float] | Histogram
+
 
 def hierarchical_ratio_of_quantiles(
-    level_blocks: Sequence[Sequence[float]],
-    baseline_blocks: Sequence[Sequence[float]],
-    q: float,
+    level_blocks: Sequence[Block], baseline_blocks: Sequence[Block], q: float, *, confidence: float, seed: int
+) -> tuple[float, Interval]:
+    """Return `hierarchical_ratios_of_quantiles` of one quantile."""
+    (found,) = hierarchical_ratios_of_quantiles(level_blocks, baseline_blocks, (q,), confidence=confidence, seed=seed)
+    return found
+
+
+def hierarchical_ratios_of_quantiles(
+    level_blocks: Sequence[Block],
+    baseline_blocks: Sequence[Block],
+    quantiles: Sequence[float],
     *,
     confidence: float,
     seed: int,
-) -> tuple[float, Interval]:
-    """Return the ratio of the q-quantiles of all requests, level to baseline, and its interval at one look.
+) -> tuple[tuple[float, Interval], ...]:
+    """Return, for each q of ``quantiles``, the ratio of the q-quantiles of all requests, level to baseline, and its
+    interval at one look.
 
-    ``level_blocks[i]`` and ``baseline_blocks[i]`` hold the latencies of block i (any unit, positive), in any number;
-    the blocks are resampled as pairs. The bounds are percentiles of the resampled ratios, moved outwards as the
-    t distribution and the factor sqrt(n / (n - 1)) ask for few blocks (T. Hesterberg, "What teachers should know
-    about the bootstrap", The American Statistician 69, 2015, "expanded percentile interval"); infinite with fewer
-    than 3 blocks. Valid at one sample size: it is for the report at the end, not for stopping.
+    ``level_blocks[i]`` and ``baseline_blocks[i]`` hold the latencies of block i (any unit, positive; seconds in
+    histograms), in any number; the blocks are resampled as pairs. The bounds are percentiles of the resampled ratios,
+    moved outwards as the t distribution and the factor sqrt(n / (n - 1)) ask for few blocks (T. Hesterberg, "What
+    teachers should know about the bootstrap", The American Statistician 69, 2015, "expanded percentile interval");
+    infinite with fewer than 3 blocks. Valid at one sample size: it is for the report at the end, not for stopping.
 
     Requests need not be drawn: the k-th smallest of m draws from a distribution F is distributed as F^-1(U), with
     U ~ Beta(k, m - k + 1), F here the distribution of all requests of the blocks drawn in the first step.
 
-    Raises ValueError for blocks that do not pair up, an empty block, and q or confidence outside (0, 1).
+    Raises ValueError for blocks that do not pair up, an empty block, and a quantile or confidence outside (0, 1).
     """
-    _check(level_blocks, baseline_blocks, q, confidence)
+    _check(level_blocks, baseline_blocks, quantiles, confidence)
     blocks = len(level_blocks)
     rng = np.random.default_rng(seed)
     level, baseline = _Pool(level_blocks), _Pool(baseline_blocks)
     once = np.ones((1, blocks))
-    estimate = float((level.quantile(once, q) / baseline.quantile(once, q))[0])
-    if blocks < FEWEST_BLOCKS:
-        return estimate, Interval(low=-np.inf, high=np.inf)
     drawn = rng.multinomial(blocks, np.full(blocks, 1 / blocks), size=RESAMPLES).astype(np.float64)
-    ratios = level.resampled_quantile(drawn, q, rng) / baseline.resampled_quantile(drawn, q, rng)
-    low, high = np.quantile(ratios, _expanded(blocks, confidence))
-    return estimate, Interval(low=float(low), high=float(high))
+    found = []
+    for q in quantiles:
+        estimate = float((level.quantile(once, q) / baseline.quantile(once, q))[0])
+        if blocks < FEWEST_BLOCKS:
+            found.append((estimate, Interval(low=-np.inf, high=np.inf)))
+            continue
+        ratios = level.resampled_quantile(drawn, q, rng) / baseline.resampled_quantile(drawn, q, rng)
+        low, high = np.quantile(ratios, _expanded(blocks, confidence))
+        found.append((estimate, Interval(low=float(low), high=float(high))))
+    return tuple(found)
 
 
 class _Pool:
-    """All requests in order, and how many of each block are among the first i of them."""
+    """The distinct latencies in order, and how many requests of each block are among the first i of them."""
 
-    def __init__(self, blocks: Sequence[Sequence[float]]) -> None:
-        values = np.concatenate([np.asarray(block, dtype=np.float64) for block in blocks])
-        origin = np.repeat(np.arange(len(blocks)), [len(block) for block in blocks])
-        order = np.argsort(values, kind="stable")
-        self._values = values[order]
-        self._sizes = np.array([len(block) for block in blocks], dtype=np.float64)
-        self._up_to = np.zeros((len(values) + 1, len(blocks)))
-        np.cumsum(origin[order][:, None] == np.arange(len(blocks)), axis=0, out=self._up_to[1:])
+    def __init__(self, blocks: Sequence[Block]) -> None:
+        counted = [_counted(block) for block in blocks]
+        self._values, place = np.unique(np.concatenate([values for values, _ in counted]), return_inverse=True)
+        self._up_to = np.zeros((len(self._values) + 1, len(blocks)))
+        ends = np.cumsum([len(values) for values, _ in counted])
+        for block, (places, (_, counts)) in enumerate(zip(np.split(place, ends[:-1]), counted, strict=True)):
+            self._up_to[places + 1, block] = counts
+        np.cumsum(self._up_to, axis=0, out=self._up_to)
+        self._sizes = self._up_to[-1]
 
     def quantile(self, weights: npt.NDArray[np.float64], q: float) -> npt.NDArray[np.float64]:
         """Return, for each row of block weights, the least request that a share q of the weight does not exceed."""
@@ -87,6 +106,13 @@ class _Pool:
         return self._values[high - 1]
 
 
+def _counted(block: Block) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+    """The distinct latencies of a block, ascending, and how often each occurs."""
+    if isinstance(block, Histogram):
+        return block.counted()
+    return np.unique_counts(np.asarray(block, dtype=np.float64))
+
+
 def _expanded(blocks: int, confidence: float) -> tuple[float, float]:
     from scipy.stats import norm, t
 
@@ -95,7 +121,7 @@ def _expanded(blocks: int, confidence: float) -> tuple[float, float]:
 
 
 def _check(
-    level_blocks: Sequence[Sequence[float]], baseline_blocks: Sequence[Sequence[float]], q: float, confidence: float
+    level_blocks: Sequence[Block], baseline_blocks: Sequence[Block], quantiles: Sequence[float], confidence: float
 ) -> None:
     if len(level_blocks) != len(baseline_blocks) or not level_blocks:
         raise ValueError(
@@ -103,8 +129,8 @@ def _check(
         )
     for name, blocks in (("level", level_blocks), ("baseline", baseline_blocks)):
         for number, block in enumerate(blocks):
-            if len(block) == 0:
+            if (block.count if isinstance(block, Histogram) else len(block)) == 0:
                 raise ValueError(f"block {number} of the {name} has no requests; leave out the block on both sides")
-    for name, share in (("q", q), ("confidence", confidence)):
+    for name, share in (*(("q", q) for q in quantiles), ("confidence", confidence)):
         if not 0 < share < 1:
             raise ValueError(f"{name}: expected a share between 0 and 1, such as 0.95, found {share!r}")

@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 import zlib
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
+import numpy as np
+import numpy.typing as npt
 from hdrh.histogram import HdrHistogram
 
 RESOLUTION_SECONDS = 1e-6
@@ -87,6 +90,15 @@ class Histogram:
         found = self._counts.get_percentile_to_value_dict(percents)
         return tuple(float(found[percent]) * RESOLUTION_SECONDS for percent in percents)
 
+    def counted(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+        """Return the latencies (seconds, ascending, as `quantile` tells them) and how often each was counted.
+
+        What took less than the resolution is told as the resolution, so that a ratio to it exists.
+        """
+        counts = np.array(self._counts.counts, dtype=np.int64)
+        (places,) = np.nonzero(counts)
+        return np.maximum(_highest(len(counts))[places], 1) * RESOLUTION_SECONDS, counts[places]
+
     @property
     def count(self) -> int:
         return int(self._counts.total_count)
@@ -121,6 +133,14 @@ class Histogram:
 
 def _empty() -> HdrHistogram:
     return HdrHistogram(1, round(LONGEST_SECONDS / RESOLUTION_SECONDS), DIGITS)
+
+
+@lru_cache(maxsize=4)
+def _highest(length: int) -> npt.NDArray[np.int64]:
+    """The highest value that is counted at each of the first ``length`` places of a histogram."""
+    empty = _empty()
+    values = (empty.get_highest_equivalent_value(empty.get_value_from_index(place)) for place in range(length))
+    return np.fromiter(values, dtype=np.int64, count=length)
 
 
 def _shape(counts: HdrHistogram) -> tuple[int, int, int]:

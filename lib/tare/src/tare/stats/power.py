@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
-from tare.stats.sequence import least_values, t_factor
+from tare.stats.sequence import least_values, order_rank, t_factor
 
 MOST_BLOCKS = 10_000
 """Beyond this a verdict is out of reach, and the answer is None."""
@@ -61,6 +62,23 @@ def blocks_needed(mean_distance: float, deviation: float, *, alpha: float) -> in
     low = least_values(alpha)
     while _factor(low, alpha) == math.inf:
         low += 1
+    return _first(excludes, low)
+
+
+def blocks_needed_by_median(share_beyond: float, *, alpha: float) -> int | None:
+    """Return at how many blocks `median_sequence` is expected to exclude a point with that share of the values beyond
+    it, as seen from the median, or on it.
+
+    The least n for which ``share_beyond`` x n is below `order_rank`; None if that is more than `MOST_BLOCKS`, as it is
+    at a half. Raises ValueError for a share outside [0, 1].
+    """
+    if not 0 <= share_beyond <= 1:
+        raise ValueError(f"share_beyond: expected a share from 0 to 1, found {share_beyond!r}")
+    return _first(lambda blocks: share_beyond * blocks < order_rank(blocks, alpha=alpha), 1)
+
+
+def _first(excludes: Callable[[int], bool], low: int) -> int | None:
+    """Bisect for the least number from ``low`` on at which it is true, as it stays from there."""
     if excludes(low):
         return low
     if not excludes(MOST_BLOCKS):

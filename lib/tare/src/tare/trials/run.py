@@ -38,6 +38,11 @@ class Sampling(Protocol):
     @property
     def host_samples(self) -> Sequence[HostSample]: ...
 
+    @property
+    def absent(self) -> Sequence[str]:
+        """What this machine does not tell, a phrase each."""
+        ...
+
     def totals(self, between: tuple[float, float] | None = None) -> Mapping[str, Usage]:
         """Return what each label used between two Unix times (seconds)."""
         ...
@@ -71,6 +76,10 @@ class Keeper(Protocol):
         ...
 
     def commit(self, trial: Trial) -> None: ...
+
+    def lacks(self, sources: Sequence[str]) -> None:
+        """Write down, once for the run, what the machine does not tell."""
+        ...
 
     def finished(self) -> frozenset[int]:
         """Return the indices of the trials that need no measuring any more."""
@@ -170,6 +179,7 @@ def _measure_once(plan: Plan, planned: PlannedTrial, attempt: int, deployment: D
     running.require_measured()
     results = running.results
     spans = [(result.began_at, result.ended_at) for result in results] or [(began_at, ended_at)]
+    bench.keeper.lacks(sampling.absent)
     disturbances = tuple(dict.fromkeys(sentence for span in spans for sentence in sampling.disturbances(span)))
     return Trial(
         index=planned.index,
@@ -183,6 +193,7 @@ def _measure_once(plan: Plan, planned: PlannedTrial, attempt: int, deployment: D
         metrics=_metrics(running, sampling),
         succeeded=sum(result.succeeded for result in results),
         failed=sum(result.failed for result in results),
+        late=_late(results),
         client_bound=any(result.client_bound for result in results),
         failures=_failures(results),
         notes=tuple(note for result in results for note in result.notes),
@@ -207,6 +218,11 @@ def _metrics(running: RunningTrial, sampling: Sampling) -> dict[str, float]:
     if twice:
         raise TareError(f"{', '.join(twice)}: named by a node type and by a load alike; rename the one in the lab")
     return of_pods | running.metrics
+
+
+def _late(results: Sequence[LoadResult]) -> int | None:
+    told = [result.late for result in results if result.late is not None]
+    return sum(told) if told else None
 
 
 def _failures(results: Sequence[LoadResult]) -> dict[str, int]:

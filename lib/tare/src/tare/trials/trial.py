@@ -25,9 +25,10 @@ class Trial:
     ``aa`` marks the block's second trial of a baseline cell, which only tells how much the machine varies.
     ``attempt`` counts from 0; ``disturbances`` say why one is not to be trusted, and one that is
     ``set_aside`` was repeated: it is kept and counted, and stands in no figure.
-    ``began_at`` is Unix time in seconds, ``seconds`` the whole trial with warm-up. ``failures`` counts
-    requests by reason. ``histograms`` and ``latencies_seconds`` are by load. ``steady_state`` says from
-    when on the figures were steady. ``samples`` and ``host`` span the whole trial.
+    ``began_at`` is Unix time in seconds, ``seconds`` the whole trial with warm-up. ``late`` requests were sent behind
+    the generator's schedule, or never; None where it has none. ``failures`` counts requests by reason. ``histograms``
+    and ``latencies_seconds`` are by load. ``steady_state`` says from when on the figures were steady. ``samples`` and
+    ``host`` span the whole trial.
     """
 
     index: int
@@ -42,6 +43,7 @@ class Trial:
     client_bound: bool
     failures: Mapping[str, int]
     notes: tuple[str, ...]
+    late: int | None = None
     aa: bool = False
     attempt: int = 0
     disturbances: tuple[str, ...] = ()

@@ -18,6 +18,9 @@ from tare.verdicts.estimate import Contrast, Estimate, Figure, Found, Source
 
 State = Literal["held", "missed", "undecided"]
 
+# Beyond this, how many more blocks a verdict needs is not counted.
+MOST_MORE = 1000
+
 # The error rate of a budget that nothing else sets it for.
 DEFAULT_ALPHA = 0.05
 
@@ -72,12 +75,31 @@ class Verdict:
 
 
 class Undecided(TareError):
-    """The blocks there are decide neither way; carries the verdict."""
+    """The blocks there are decide neither way; carries the verdict, why there are no more, and how many it needs."""
 
     def __init__(self, verdict: Verdict, why: str) -> None:
         self.verdict = verdict
         self.why = why
-        super().__init__("\n".join([*verdict.lines(), why]))
+        self.outlook = outlook(verdict)
+        super().__init__("\n".join(filter(None, [*verdict.lines(), why, self.outlook])))
+
+
+def outlook(verdict: Verdict) -> str:
+    """Return how many more blocks would decide every claim, if what was seen so far is the truth; empty where nothing
+    can be foretold."""
+    needed = []
+    for each in verdict.judged:
+        for bound in (each.claim.low, each.claim.high):
+            if each.state == "undecided" and math.isfinite(bound):
+                of_bound = each.claim.estimate.blocks_needed(bound, alpha=each.found.alpha)
+                if of_bound is None:
+                    return ""
+                needed.append(of_bound - each.found.n)
+    more = max([1, *needed])
+    if math.isinf(more):
+        return "the figure is on the bound, as far as anyone can tell: no number of blocks would decide it"
+    told = f"more than {MOST_MORE}" if more > MOST_MORE else f"about {more:.0f}"
+    return f"{told} more block{'' if more == 1 else 's'} would decide it, if what was seen so far is the truth"
 
 
 @runtime_checkable
@@ -127,7 +149,7 @@ class Budget:
         return self.verdict.state == "held"
 
     def __repr__(self) -> str:
-        return "\n".join(self.verdict.lines()) if self.verdict else self.text
+        return self.verdict.state if self.verdict else self.text
 
 
 def judge(claim: Claim, *, alpha: float) -> Judged:

@@ -7,6 +7,7 @@ different runs share no block; their intervals are combined instead, each at its
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -99,6 +100,25 @@ class Estimate:
             alpha=alpha,
         )
 
+    def blocks_needed(self, bound: float, *, alpha: float) -> float | None:
+        """Return at how many blocks the interval is expected to exclude ``bound`` (its unit), if what the blocks so far
+        say is the truth. Infinite beyond ``tare.stats.power.MOST_BLOCKS``; None where nothing can be foretold: with
+        fewer than two blocks, and for runs that share none.
+        """
+        values = list(self._parts[0].values().values())
+        if len(self._parts) > 1 or len(values) < 2:
+            return None
+        from tare.stats import power
+
+        limit, method = self._forth(bound), self._parts[0].source.method
+        distance = centre(values, method=method) - limit
+        if method == "median":
+            beyond = sum((value - limit) * distance <= 0 for value in values)
+            needed = power.blocks_needed_by_median(beyond / len(values), alpha=alpha)
+        else:
+            needed = power.blocks_needed(distance, statistics.stdev(values), alpha=alpha)
+        return math.inf if needed is None else needed
+
     def show(self, value: float | None) -> str:
         """Return a value of this estimate as text: a ratio as a number, another share as percent."""
         if self._scale == "log" and self._offset == 0:
@@ -110,6 +130,13 @@ class Estimate:
             # Two wildly different blocks have a bound beyond any float: it is infinite, no error.
             value = math.exp(value) if value < 709 else math.inf
         return self._offset + self._sign * value
+
+    def _forth(self, value: float) -> float:
+        """The inverse of ``_back``; no ratio is zero or less, so such a bound is infinitely far away."""
+        value = self._sign * (value - self._offset)
+        if self._scale == "log":
+            return math.log(value) if value > 0 else -math.inf
+        return value
 
     def _budget(self, relation: str, bound: Any) -> Budget:
         from tare.verdicts import budget
