@@ -28,8 +28,10 @@ def read_table(path: Path) -> pyarrow.Table:
     from pyarrow import parquet
 
     try:
-        with path.open("rb") as file:
-            return parquet.read_table(file)
+        # Not by Arrow's pools: a thread of theirs that is still there when Python ends aborts the process
+        # (apache/arrow issues 34314 and 50482), and files of one trial are small.
+        with parquet.ParquetFile(path, pre_buffer=False) as file:
+            return file.read(use_threads=False)
     except FileNotFoundError:
         raise ResultFileError(path, "missing") from None
     except pyarrow.ArrowException as error:
