@@ -56,6 +56,15 @@ let
   inherit (services.fabric) nodeTypes;
   nodeTypeAt = type: name: [ "services" "fabric" "nodeTypes" type name ];
 
+  ## Sides
+
+  secondSideAt = name: [ "experiment" "secondSide" name ];
+  # What stands on the first side: the service under test, and every load.
+  firstSide = [ services.${experiment.service}.node ]
+    ++ map (name: loads.${name}.node) (filter (name: loads.${name}.enable) (attrNames loads));
+  ofSecondSide = check: if experiment.secondSide == null then [ ] else
+  concatMap (name: check (secondSideAt name) experiment.secondSide.${name}) [ "serviceNode" "loadNode" ];
+
   ## Levels
 
   factorAt = name: [ "experiment" "factors" name "levels" ];
@@ -147,6 +156,13 @@ in
       in
       unless (connections / threads * threads == connections)
         (violation [ "loads" "wrk" "connections" ] "a multiple of loads.wrk.threads (${toString threads})" connections null);
+
+    "the second side stands on nodes" = ofSecondSide (option: node:
+      refers option "the name of a node" (attrNames nodes) node);
+
+    "the second side's nodes are not the first's" = ofSecondSide (option: node:
+      unless (!(elem node firstSide))
+        (violation option "a node on which neither the service nor a load of the first side runs" node null));
 
     "what is compared is a factor" = refers [ "experiment" "compare" ] "a factor" (attrNames experiment.factors) experiment.compare;
 

@@ -88,6 +88,20 @@ let
       description = "Replaces the levels of the factors it names.";
     };
   };
+
+  secondSide.options = {
+    serviceNode = mkOption {
+      type = types.str;
+      example = "fabric-2";
+      description = "The node on which the service stands a second time.";
+    };
+
+    loadNode = mkOption {
+      type = types.str;
+      example = "client-2";
+      description = "The node from which its loads drive it there.";
+    };
+  };
 in
 {
   options.experiment = {
@@ -152,6 +166,13 @@ in
       default = 15;
       example = 60;
       description = "How long each measurement counts, in seconds.";
+    };
+
+    secondSide = mkOption {
+      type = types.nullOr (types.submodule secondSide);
+      default = null;
+      example = { serviceNode = "fabric-2"; loadNode = "client-2"; };
+      description = "Nodes for a second deployment of the service, so that an experiment with duet=True can run a level and its baseline at the same moment. They need CPUs of their own, as many as the first side's; null: one side.";
     };
 
     profiles = mkOption {

@@ -80,6 +80,9 @@ in
     inherit (config.experiment) service load compare baseline factors metrics blocks;
     warmup_seconds = config.experiment.warmupSeconds;
     duration_seconds = config.experiment.durationSeconds;
+    second_side =
+      let side = config.experiment.secondSide;
+      in if side == null then null else { service_node = side.serviceNode; load_node = side.loadNode; };
     profiles = mapAttrs
       (_: profile: {
         inherit (profile) description blocks levels;

@@ -11,6 +11,14 @@ let
     packages = import ./packages.nix;
   };
 
+  withSecondSide = import ../../lib/eval/mk-lab.nix {
+    modules = [
+      ./fixtures/foreign.nix
+      { nodes = { f2 = { }; c2 = { }; }; experiment.secondSide = { serviceNode = "f2"; loadNode = "c2"; }; }
+    ];
+    packages = import ./packages.nix;
+  };
+
   # The fields of each dataclass, read from its source: class name -> [ field ].
   lines = filter isString (split "\n" (readFile ../../lib/tare/src/tare/manifest.py));
   classes = (foldl'
@@ -44,6 +52,7 @@ let
     Caliper = [ manifest.loads.caliper ];
     Wrk = [ withWrk.manifest.loads.wrk ];
     Experiment = [ manifest.experiment ];
+    SecondSide = [ withSecondSide.manifest.experiment.second_side ];
     Factor = attrValues manifest.experiment.factors;
     Metric = attrValues manifest.experiment.metrics;
     Profile = attrValues manifest.experiment.profiles;

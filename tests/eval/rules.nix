@@ -74,6 +74,14 @@ let
       config.loads = { caliper.enable = mkForce false; wrk = { enable = true; node = "load"; }; };
       errors = [ "mine.nix: loads.wrk.node: expected the name of a node (client, fabric), found \"load\" (a string)." ];
     };
+    "the second side stands on nodes" = {
+      config = { nodes.load2 = { }; experiment.secondSide = { serviceNode = "fabrik2"; loadNode = "load2"; }; };
+      errors = [ "mine.nix: experiment.secondSide.serviceNode: expected the name of a node (client, fabric, load2), found \"fabrik2\" (a string). Write \"fabric\"." ];
+    };
+    "the second side's nodes are not the first's" = {
+      config = { nodes.fabric2 = { }; experiment.secondSide = { serviceNode = "fabric2"; loadNode = "client"; }; };
+      errors = [ "mine.nix: experiment.secondSide.loadNode: expected a node on which neither the service nor a load of the first side runs, found \"client\" (a string)." ];
+    };
     "wrk's threads share the connections evenly" = {
       config.loads = { caliper.enable = mkForce false; wrk = { enable = true; threads = 3; }; };
       errors = [ "modules/loads/wrk.nix: loads.wrk.connections: expected a multiple of loads.wrk.threads (3), found 8 (an integer)." ];

@@ -176,6 +176,14 @@ class Profile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SecondSide:
+    """The nodes on which the service and its loads stand a second time, for a duet."""
+
+    service_node: str
+    load_node: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Experiment:
     """``compare`` names the factor whose ``baseline`` level every other level is held against."""
 
@@ -189,6 +197,7 @@ class Experiment:
     warmup_seconds: float
     duration_seconds: float
     profiles: Mapping[str, Profile]
+    second_side: SecondSide | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
