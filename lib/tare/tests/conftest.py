@@ -82,6 +82,8 @@ def measured(planned: PlannedTrial) -> Trial:
         notes=("stock signing in JavaScript",),
         late=0,
         aa=planned.aa,
+        pair=planned.pair,
+        side=planned.side,
         histograms={"caliper": Histogram.of(latencies)},
         latencies_seconds={"caliper": latencies},
         samples=(

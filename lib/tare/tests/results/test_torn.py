@@ -8,14 +8,17 @@ import json
 import os
 import random
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tare.errors import TareError
+from tare.manifest import Manifest
 from tare.results import ResultFileError, RunStore, StoredRun, find_unfinished
+from tare.trials.design import settle
+from tare.trials.plan import PlannedTrial, make
 from tare.trials.trial import Trial
 
 TABLES = ("trials", "samples", "host", "transactions", "histograms")
@@ -228,3 +231,46 @@ def test_a_run_that_was_closed_is_read_from_a_disk_that_cannot_be_written(
 
 def _text(trial: Trial) -> Trial:
     return dataclasses.replace(trial, levels={name: str(level) for name, level in trial.levels.items()})
+
+
+def test_when_one_of_a_pair_is_torn_both_are_measured_again(
+    store: RunStore,
+    kata_hlf: Manifest,
+    measure: Callable[[PlannedTrial], Trial],
+    record: dict[str, Any],
+) -> None:
+    plan = make(settle(kata_hlf.experiment, duet=True), seed=7, unavailable={})
+    planned = plan.block(0)
+    store.plan(planned)
+    pairs = [tuple(map(measure, planned[first : first + 2])) for first in (0, 2)]
+    for pair in pairs:
+        store.commit(*pair)
+    store.close(state="interrupted")
+    cut(store.folder / "parts" / "0001-0.samples.parquet")
+    again = RunStore.resume(store.folder, record=record)
+    assert again.finished() == {0, 2, 3}
+    again.plan(planned)
+    assert again.finished() == {2, 3}
+    assert [trial.index for trial in again.trials()] == [2, 3]
+    assert [again.attempts(index) for index in (0, 1)] == [0, 0]
+    again.commit(*pairs[0])
+    again.close(state="complete")
+    kept = StoredRun(store.folder).trials()
+    assert [(trial.pair, trial.side) for trial in kept] == [(trial.pair, trial.side) for trial in planned[:4]]
+
+
+def test_a_pair_that_cannot_be_written_is_not_kept_by_half(
+    store: RunStore, trials: tuple[Trial, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = store._write
+
+    def full(path: Path, *rest: Any, **named: Any) -> Any:
+        if path.name.startswith("0001-"):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return written(path, *rest, **named)
+
+    monkeypatch.setattr(store, "_write", full)
+    with pytest.raises(TareError, match=r"trial 1 could not be kept .*No space left on device"):
+        store.commit(trials[0], trials[1])
+    assert not store.finished() and not store.trials()
+    assert not list((store.folder / "parts").iterdir())

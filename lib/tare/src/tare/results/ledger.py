@@ -182,18 +182,19 @@ class RunLedger:
         )
         return rows[0][0] if rows else None
 
-    def commit(self, trial: Trial, files: Iterable[File]) -> None:
-        """Enter a finished attempt and its files, in one transaction."""
-        state: TrialState = "set-aside" if trial.set_aside else "committed"
+    def commit(self, trials: Sequence[Trial], files: Iterable[File]) -> None:
+        """Enter finished attempts and their files, in one transaction."""
         with self._transaction() as database:
-            database.execute(
-                "INSERT INTO trials VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (trial, attempt) DO UPDATE"
-                " SET state = excluded.state, began_at = excluded.began_at, seconds = excluded.seconds",
-                (
-                    *(trial.index, trial.attempt, trial.block, trial.deployment, trial.aa),
-                    *(_json(dict(trial.levels)), state, trial.began_at, trial.seconds),
-                ),
-            )
+            for trial in trials:
+                state: TrialState = "set-aside" if trial.set_aside else "committed"
+                database.execute(
+                    "INSERT INTO trials VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (trial, attempt) DO UPDATE"
+                    " SET state = excluded.state, began_at = excluded.began_at, seconds = excluded.seconds",
+                    (
+                        *(trial.index, trial.attempt, trial.block, trial.deployment, trial.aa),
+                        *(_json(dict(trial.levels)), state, trial.began_at, trial.seconds),
+                    ),
+                )
             _enter(database, files)
 
     def forget(self, attempts: Iterable[tuple[int, int]]) -> None:

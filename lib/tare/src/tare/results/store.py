@@ -7,7 +7,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any
@@ -21,7 +21,7 @@ from tare.results.match import Difference, DifferentRun, identity_differences
 from tare.results.merge import merge, write_table
 from tare.results.stored import read_trials
 from tare.trials.levels import describe
-from tare.trials.plan import PlannedTrial
+from tare.trials.plan import IN_TURN, PlannedTrial
 from tare.trials.trial import Trial
 
 RECORD = "run.json"
@@ -99,7 +99,8 @@ class RunStore:
         return store
 
     def plan(self, trials: Sequence[PlannedTrial]) -> None:
-        """Enter trials that are to be measured; those that are entered already stay as they are.
+        """Enter trials that are to be measured; those that are entered already stay as they are, but for one whose
+        partner in a duet was lost: they are measured at the same moment or not at all.
 
         Raises DifferentRun when one is entered with other levels: then the plan is not that of this run.
         """
@@ -112,6 +113,11 @@ class RunStore:
         if found:
             raise DifferentRun(self.folder, found)
         self._ledger.plan(trials)
+        done = self.finished()
+        for pair in {trial.pair for trial in trials} - {IN_TURN}:
+            indices = {trial.index for trial in trials if trial.pair == pair}
+            if not indices <= done:
+                self._forget(indices & done)
 
     def attempts(self, index: int) -> int:
         """Return how many attempts at a trial there are: the number of the next one. Attempts count from 0."""
@@ -128,23 +134,25 @@ class RunStore:
         """Say that an attempt at a planned trial begins. Raises ValueError for a trial that is not planned."""
         self._ledger.begin(index, attempt)
 
-    def commit(self, trial: Trial) -> None:
-        """Keep an attempt at a trial whole, or not at all.
+    def commit(self, *trials: Trial) -> None:
+        """Keep an attempt at a trial, or at the two of a pair, whole, or not at all.
 
         Raises TareError when it cannot be written, as on a full disk; ValueError when the attempt, or another
         one that is not set aside, is kept already.
         """
-        kept = self._ledger.kept(trial)
-        if kept is not None:
-            raise ValueError(f"trial {trial.index}, attempt {trial.attempt}: attempt {kept} is kept already")
+        for trial in trials:
+            kept = self._ledger.kept(trial)
+            if kept is not None:
+                raise ValueError(f"trial {trial.index}, attempt {trial.attempt}: attempt {kept} is kept already")
         parts = self.folder / PARTS
         written: list[File] = []
         try:
             parts.mkdir(exist_ok=True)
-            for name, table in tables.of_trial(trial, factors=self._factors, metrics=self._metrics).items():
-                path = parts / f"{trial.index:04d}-{trial.attempt}.{name}.parquet"
-                fill = functools.partial(write_table, table)
-                written.append(self._write(path, fill, table=name, trial=trial.index, attempt=trial.attempt))
+            for trial in trials:
+                for name, table in tables.of_trial(trial, factors=self._factors, metrics=self._metrics).items():
+                    path = parts / f"{trial.index:04d}-{trial.attempt}.{name}.parquet"
+                    fill = functools.partial(write_table, table)
+                    written.append(self._write(path, fill, table=name, trial=trial.index, attempt=trial.attempt))
             sync(parts)
         except OSError as error:
             for file in written:
@@ -153,8 +161,8 @@ class RunStore:
                 f"trial {trial.index} could not be kept in {parts}: {error.strerror}. The trials before it are kept; "
                 "mend that, and call the command again to go on."
             ) from None
-        self._ledger.commit(trial, written)
-        self._trials.append(trial)
+        self._ledger.commit(trials, written)
+        self._trials.extend(trials)
 
     def lacks(self, sources: Sequence[str]) -> None:
         """Record as ``absent`` what the machine does not tell, a phrase each; one that is there already is there once.
@@ -242,6 +250,14 @@ class RunStore:
         self._ledger.set_facts({**record, **state})
         self._write_record()
         self._trials = list(read_trials(self.folder, self._ledger.files(), self._factors))
+
+    def _forget(self, indices: Collection[int]) -> None:
+        """Plan trials anew that are kept and count."""
+        attempts = [
+            (a.trial, a.attempt) for a in self._ledger.attempts() if a.trial in indices and a.state == "committed"
+        ]
+        self._ledger.forget(attempts)
+        self._trials = [trial for trial in self._trials if (trial.index, trial.attempt) not in attempts]
 
     def _merged(self) -> list[File]:
         """Write one file a table of those of the trials, and return them."""

@@ -20,8 +20,8 @@ TABLES = ("trials", "samples", "host", "transactions", "histograms")
 
 # Columns of the table of trials that are neither a factor nor a metric.
 FIXED_COLUMNS = (
-    *("trial", "attempt", "block", "deployment", "aa", "set_aside", "began_at", "seconds", "succeeded", "failed"),
-    *("late", "client_bound", "failures_by_reason", "disturbances", "steady_state", "notes"),
+    *("trial", "attempt", "block", "deployment", "aa", "pair", "side", "set_aside", "began_at", "seconds"),
+    *("succeeded", "failed", "late", "client_bound", "failures_by_reason", "disturbances", "steady_state", "notes"),
 )
 
 Key = tuple[int, int]
@@ -52,6 +52,8 @@ def schema(table: str, *, factors: Mapping[str, bool], metrics: Sequence[str]) -
             ("block", pa.int32()),
             ("deployment", pa.int32()),
             ("aa", pa.bool_()),
+            ("pair", pa.int32()),
+            ("side", pa.int32()),
             ("set_aside", pa.bool_()),
             ("began_at", pa.float64()),
             ("seconds", pa.float64()),
@@ -81,6 +83,8 @@ def of_trial(trial: Trial, *, factors: Mapping[str, bool], metrics: Sequence[str
         "block": trial.block,
         "deployment": trial.deployment,
         "aa": trial.aa,
+        "pair": trial.pair,
+        "side": trial.side,
         "set_aside": trial.set_aside,
         "began_at": trial.began_at,
         "seconds": trial.seconds,
@@ -139,6 +143,9 @@ def trials(read: Mapping[str, Sequence[pyarrow.Table]], *, factors: Mapping[str,
                     deployment=row["deployment"],
                     levels={name: row[name] for name in factors if row[name] is not None},
                     aa=row["aa"],
+                    # A trial of before there were duets has neither.
+                    pair=row.get("pair") or 0,
+                    side=row.get("side") or 0,
                     set_aside=row["set_aside"],
                     began_at=row["began_at"],
                     seconds=row["seconds"],

@@ -33,7 +33,8 @@ class Design:
     """The factors with the levels to measure; the baseline is always among those of ``compare``.
 
     ``aa`` adds a second trial of each baseline cell to every block. ``resolution`` asks for a fraction of
-    the combinations of the factors that are not compared; None for all of them.
+    the combinations of the factors that are not compared; None for all of them. ``duet`` asks for
+    level and baseline at the same moment, where the lab and the machine can.
     """
 
     compare: str
@@ -44,6 +45,7 @@ class Design:
     duration_seconds: float
     aa: bool = True
     resolution: int | None = None
+    duet: bool = False
 
 
 def settle(
@@ -59,6 +61,7 @@ def settle(
     levels: Mapping[str, tuple[str, ...]] | None = None,
     aa: bool = True,
     resolution: int | None = None,
+    duet: bool = False,
 ) -> Design:
     """Return the design.
 
@@ -117,6 +120,7 @@ def settle(
         duration_seconds=duration_seconds,
         aa=aa,
         resolution=resolution,
+        duet=duet,
     )
 
 

@@ -23,6 +23,7 @@ class Trial:
     """What is kept of a trial. ``metrics`` are in base units; one that could not be measured is absent.
 
     ``aa`` marks the block's second trial of a baseline cell, which only tells how much the machine varies.
+    ``pair`` and ``side`` are those of ``PlannedTrial``: of a duet, or 0.
     ``attempt`` counts from 0; ``disturbances`` say why one is not to be trusted, and one that is
     ``set_aside`` was repeated: it is kept and counted, and stands in no figure.
     ``began_at`` is Unix time in seconds, ``seconds`` the whole trial with warm-up. ``late`` requests were sent behind
@@ -45,6 +46,8 @@ class Trial:
     notes: tuple[str, ...]
     late: int | None = None
     aa: bool = False
+    pair: int = 0
+    side: int = 0
     attempt: int = 0
     disturbances: tuple[str, ...] = ()
     set_aside: bool = False
