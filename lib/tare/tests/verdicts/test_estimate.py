@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from tare.errors import UsageError
 from tare.stats.sequence import Method
+from tare.trials.plan import IN_TURN
 from tare.verdicts.budget import Budget, Undecided, equivalent, non_inferior, ranking
 from tare.verdicts.estimate import Figure
 
@@ -41,8 +42,9 @@ def figure(
         unit=unit,
         better=better,
         source=source,
-        values=lambda: values,
-        blocks=lambda: len(values) if blocks is None else blocks,
+        values=lambda: {(block, IN_TURN): value for block, value in values.items()},
+        measured=lambda: [(block, IN_TURN) for block in (values if blocks is None else range(blocks))],
+        pairs=frozenset([IN_TURN]),
     )
 
 

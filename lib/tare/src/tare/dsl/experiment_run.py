@@ -12,7 +12,7 @@ from tare.stats.multiplicity import directional_level
 from tare.stats.sequence import Method
 from tare.trials.levels import describe, matches, normal, show
 from tare.verdicts.budget import Budget, Verdict
-from tare.verdicts.estimate import Estimate, Figure
+from tare.verdicts.estimate import Estimate, Figure, Key
 
 if TYPE_CHECKING:
     from tare.dsl.declaration import Declaration
@@ -218,15 +218,15 @@ class ExperimentRun:
         about = self._metric(metric)
         cell = self._cell(metric, levels)
 
-        def values() -> dict[int, float]:
+        def of_cell() -> dict[Key, Trial]:
             return {
-                trial.block: trial.metrics[metric]
+                (trial.block, trial.pair): trial
                 for trial in self.trials
-                if trial.aa == aa and metric in trial.metrics and matches(trial.levels, cell)
+                if trial.aa == aa and matches(trial.levels, cell)
             }
 
-        def blocks() -> int:
-            return sum(trial.aa == aa and matches(trial.levels, cell) for trial in self.trials)
+        def values() -> dict[Key, float]:
+            return {key: trial.metrics[metric] for key, trial in of_cell().items() if metric in trial.metrics}
 
         named = ", ".join(f"{name}={show(normal(level))}" for name, level in levels.items())
         earlier = f"; {self.folder.name}" if self._is_stored else ""
@@ -236,7 +236,8 @@ class ExperimentRun:
             better=about.better,
             source=self,
             values=values,
-            blocks=blocks,
+            measured=of_cell,
+            pairs=self.plan.pairs(cell, aa=aa),
         )
 
     def _cell(self, metric: str, levels: Mapping[str, Level]) -> dict[str, Level]:

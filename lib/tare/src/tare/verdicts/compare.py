@@ -1,10 +1,11 @@
 """Every level of the compared factor against the baseline, within blocks; and the baseline against itself. Pure.
 
 A block's noise (a busy host, a slow deployment) strikes the level and the baseline alike, so
-they are compared inside it: the logarithm of the ratio is one observation a block. Their mean is
-the logarithm of the geometric mean ratio, their median that of the median ratio. Where the number of
-blocks was fixed beforehand, Student's t on n - 1 degrees of freedom gives its interval; where verdicts
-decided when to stop, the interval has to hold at every look (``tare.stats.sequence``).
+they are compared inside it, in a duet inside their pair: the logarithm of the ratio is one observation
+a block. Their mean is the logarithm of the geometric mean ratio, their median that of the median ratio.
+Where the number of blocks was fixed beforehand, Student's t on n - 1 degrees of freedom gives its
+interval; where verdicts decided when to stop, the interval has to hold at every look
+(``tare.stats.sequence``).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from tare.stats.dependence import warnings
 from tare.stats.sequence import Interval, Method, centre, sequence
 from tare.trials.levels import Levels, describe, without
 from tare.trials.trial import Trial
+from tare.verdicts.estimate import Key
 
 # How an interval is made: for a number of blocks fixed beforehand, or valid at every look.
 IntervalKind = Literal["fixed", "t", "median"]
@@ -29,7 +31,8 @@ class Comparison:
     """A level against the baseline at the same other levels, in one metric (base units).
 
     ``aa`` marks the baseline against its own second trial: what the machine's noise alone does.
-    ``value`` and ``baseline_value`` are means over the blocks that have the metric, None without any.
+    ``value`` and ``baseline_value`` are means over the blocks that have the metric, None without any; in a duet the
+    baseline is that of the level's own pairs.
     ``ratio`` is the geometric mean over ``n`` paired blocks, or the median where that is what the interval is of; None
     without any. ``low`` and ``high`` bound
     it at ``confidence``; None where there are too few pairs to bound it. ``deviation`` is the standard
@@ -64,27 +67,31 @@ def compare(
 ) -> tuple[Comparison, ...]:
     """Return one comparison for each cell that is not a baseline cell and for each A/A arm, in the order first seen.
 
-    Trials that were set aside do not count. Raises ValueError when a block has a cell twice.
+    Trials that were set aside do not count. Raises ValueError when a block, or a pair of it, has a cell twice.
     """
     cells: dict[tuple[str, bool], tuple[Level, Levels]] = {}
-    measured: dict[tuple[str, bool], dict[int, float]] = {}
+    measured: dict[tuple[str, bool], dict[Key, float]] = {}
+    pairs_of: dict[tuple[str, bool], set[int]] = {}
     for trial in trials:
         if trial.set_aside:
             continue
         key = (describe(trial.levels), trial.aa)
         cells.setdefault(key, (trial.levels[factor], without(trial.levels, factor)))
-        blocks = measured.setdefault(key, {})
+        of_cell = measured.setdefault(key, {})
+        pairs_of.setdefault(key, set()).add(trial.pair)
         if metric not in trial.metrics:
             continue
-        if trial.block in blocks:
+        place = (trial.block, trial.pair)
+        if place in of_cell:
             raise ValueError(f"block {trial.block} has the cell {key[0]} twice")
-        blocks[trial.block] = trial.metrics[metric]
+        of_cell[place] = trial.metrics[metric]
     comparisons = []
     for key, (level, condition) in cells.items():
         if level == baseline and not key[1]:
             continue
-        against = measured.get((describe({**condition, factor: baseline}), False), {})
-        pairs = [(measured[key][block], against[block]) for block in sorted(measured[key].keys() & against.keys())]
+        baselines = measured.get((describe({**condition, factor: baseline}), False), {})
+        against = {place: value for place, value in baselines.items() if place[1] in pairs_of[key]}
+        pairs = [(measured[key][place], against[place]) for place in sorted(measured[key].keys() & against.keys())]
         logs = [math.log(value / reference) for value, reference in pairs if value > 0 and reference > 0]
         bounds = interval(logs, kind=kind, confidence=confidence)
         comparisons.append(

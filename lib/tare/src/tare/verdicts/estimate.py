@@ -1,14 +1,15 @@
 """Estimates: what a metric is at a cell, and ratios and differences of such, one observation a block. Pure.
 
-Values of one run are compared within their block, so that what disturbs a block strikes both sides alike. Values of
-different runs share no block; their intervals are combined instead, each at its share of the error rate.
+Values of one run are compared within their block, so that what disturbs a block strikes both sides alike; in a duet
+within their pair, whose two trials ran at the same moment. Values of different runs share no block; their intervals are
+combined instead, each at its share of the error rate.
 """
 
 from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -32,6 +33,9 @@ class Source(Protocol):
 
 
 Values = Callable[[], Mapping[int, float]]
+
+# A block and a pair of it: what stands at the same key is compared. See ``trials.plan.PlannedTrial``.
+Key = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,7 +214,8 @@ class Contrast(Estimate):
 
 
 class Figure(Estimate):
-    """A metric at one cell of one run: ``values`` gives its value in each block, ``blocks`` all that were measured."""
+    """A metric at one cell of one run: ``values`` gives its value in each pair of a block, ``measured`` all that were
+    measured, and ``pairs`` are those the cell stands in, in every block alike."""
 
     def __init__(
         self,
@@ -219,24 +224,21 @@ class Figure(Estimate):
         unit: str,
         better: Literal["higher", "lower"],
         source: Source,
-        values: Values,
-        blocks: Callable[[], int],
+        values: Callable[[], Mapping[Key, float]],
+        measured: Callable[[], Collection[Key]],
+        pairs: frozenset[int],
     ) -> None:
         self.better = better
         self._source = source
         self._values = values
-        self._blocks = blocks
-        super().__init__(
-            text=text,
-            unit=unit,
-            scale="linear",
-            parts=(Part(source=source, values=values, left_out=lambda: blocks() - len(values())),),
-        )
+        self._measured = measured
+        self._pairs = pairs
+        super().__init__(text=text, unit=unit, scale="linear", parts=(self._part(values, pairs),))
 
     def __truediv__(self, other: Any) -> Estimate:
         if not isinstance(other, Figure):
             return NotImplemented
-        self._same_unit(other, "/")
+        self._comparable(other, "/")
         return Contrast(
             text=f"{self.text} / {other.text}", unit="1", scale="log", parts=self._paired(other, _log_ratio)
         )
@@ -244,36 +246,51 @@ class Figure(Estimate):
     def __sub__(self, other: Any) -> Estimate:
         if not isinstance(other, Figure):
             return NotImplemented
-        self._same_unit(other, "-")
+        self._comparable(other, "-")
         return Contrast(
             text=f"{self.text} - {other.text}", unit=self.unit, scale="linear", parts=self._paired(other, _difference)
         )
 
-    def _same_unit(self, other: Figure, sign: str) -> None:
+    def _comparable(self, other: Figure, sign: str) -> None:
         if self.unit != other.unit:
             raise UsageError(
                 f"{self.text} {sign} {other.text}: in {self.unit} and in {other.unit}; compare figures of one unit"
             )
+        if self._source is other._source and not self._pairs & other._pairs:
+            raise UsageError(
+                f"{self.text} {sign} {other.text}: a duet did not run these two at the same moment; compare each with "
+                f"its baseline, (a {sign} baseline) against (b {sign} baseline), or leave duet=True out"
+            )
 
     def _paired(self, other: Figure, combine: Callable[[float, float], float | None]) -> tuple[Part, ...]:
-        """Combine block by block, or, of two runs, keep each side as a part of its own."""
+        """Combine pair by pair, or, of two runs, keep each side as a part of its own."""
         if self._source is other._source:
 
-            def values() -> dict[int, float]:
+            def combined() -> dict[Key, float | None]:
                 mine, theirs = self._values(), other._values()
-                pairs = {block: combine(mine[block], theirs[block]) for block in sorted(mine.keys() & theirs.keys())}
-                return {block: value for block, value in pairs.items() if value is not None}
+                return {key: combine(mine[key], theirs[key]) for key in sorted(mine.keys() & theirs.keys())}
 
-            return (Part(source=self._source, values=values, left_out=lambda: self._blocks() - len(values())),)
+            return (self._part(combined, self._pairs & other._pairs),)
         neutral = 1.0 if combine is _log_ratio else 0.0
         return (self._alone(lambda value: combine(value, neutral)), other._alone(lambda value: combine(neutral, value)))
 
     def _alone(self, link: Callable[[float], float | None]) -> Part:
-        def values() -> dict[int, float]:
-            linked = {block: link(value) for block, value in self._values().items()}
-            return {block: value for block, value in linked.items() if value is not None}
+        return self._part(lambda: {key: link(value) for key, value in self._values().items()}, self._pairs)
 
-        return Part(source=self._source, values=values, left_out=lambda: self._blocks() - len(values()))
+    def _part(self, found: Callable[[], Mapping[Key, float | None]], pairs: frozenset[int]) -> Part:
+        """Return a part with one value a block: of several pairs their mean, for a block is what is counted."""
+
+        def values() -> dict[int, float]:
+            of_blocks: dict[int, list[float]] = {}
+            for (block, _), value in found().items():
+                if value is not None:
+                    of_blocks.setdefault(block, []).append(value)
+            return {block: math.fsum(of_block) / len(of_block) for block, of_block in of_blocks.items()}
+
+        def left_out() -> int:
+            return len({block for block, pair in self._measured() if pair in pairs}) - len(values())
+
+        return Part(source=self._source, values=values, left_out=left_out)
 
 
 def _log_ratio(above: float, below: float) -> float | None:

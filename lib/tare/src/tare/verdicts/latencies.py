@@ -14,6 +14,7 @@ from tare.stats.bootstrap import Block, hierarchical_ratios_of_quantiles
 from tare.stats.histogram import RESOLUTION_SECONDS, Histogram
 from tare.trials.levels import Levels, describe, without
 from tare.trials.trial import Trial
+from tare.verdicts.estimate import Key
 
 QUANTILES = (0.5, 0.9, 0.99, 0.999)
 
@@ -57,18 +58,19 @@ def compare_latencies(
 
     Latencies are the single ones where a load has them, else its histogram's. Trials that were set aside do not count.
     """
-    cells: dict[tuple[str, str, bool], tuple[Trial, dict[int, Block]]] = {}
+    cells: dict[tuple[str, str, bool], tuple[Trial, dict[Key, Block]]] = {}
     for trial in trials:
         if not trial.set_aside:
             for load, block in _blocks(trial).items():
-                cells.setdefault((load, describe(trial.levels), trial.aa), (trial, {}))[1][trial.block] = block
+                _, blocks = cells.setdefault((load, describe(trial.levels), trial.aa), (trial, {}))
+                blocks[trial.block, trial.pair] = block
     found = []
     for (load, _, aa), (trial, level_blocks) in cells.items():
         _, against = cells.get((load, describe({**trial.levels, factor: baseline}), False), (trial, {}))
         paired = sorted(level_blocks.keys() & against.keys())
         if (trial.levels[factor] == baseline and not aa) or not paired:
             continue
-        mine, theirs = ([blocks[number] for number in paired] for blocks in (level_blocks, against))
+        mine, theirs = ([blocks[place] for place in paired] for blocks in (level_blocks, against))
         requests, baseline_requests = sum(map(_count, mine)), sum(map(_count, theirs))
         # 1 - 0.99 is a little less than 0.01.
         told = [q for q in QUANTILES if round(min(requests, baseline_requests) * (1 - q), 6) >= FEWEST_BEYOND]
