@@ -56,6 +56,7 @@ def service(lab: Manifest, cluster: Cluster, tmp_path: Path) -> FabricService:
     return FabricService(
         cluster=cluster,
         spec=spec,
+        client="client",
         directory=tmp_path / "fabric",
         commands=Commands(),
         progress=PlainProgress(sys.stderr),

@@ -24,7 +24,7 @@ LAYERS = (
     ("loads",),
     ("trials",),
     ("verdicts",),
-    ("availability", "study", "results"),
+    ("availability", "sides", "study", "results"),
     ("report",),
     ("dsl",),
     ("labs", "registry", "pins"),
@@ -40,7 +40,9 @@ COMMANDS = ("tare.cli", "tare.pins.cli")
 # Same input, same output: no clock, no file, no process, no network.
 PURE = (
     "tare.availability",
+    "tare.sides",
     "tare.trials.design",
+    "tare.trials.duet",
     "tare.trials.levels",
     "tare.trials.factorial",
     "tare.trials.plan",

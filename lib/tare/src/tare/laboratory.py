@@ -6,7 +6,7 @@ import os
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tare.dsl.declaration import Declaration
@@ -21,8 +21,7 @@ from tare.report.write import write_report
 from tare.results import DifferentRun, ResultFileError, StoredRun, find_unfinished, runs
 from tare.results import resolve as find_stored
 from tare.results.match import identity_differences
-from tare.session import LabSession, Measurement, Session, begin, record
-from tare.trials import plan as planning
+from tare.session import LabSession, Measurement, Session, begin, planned, record
 from tare.trials.plan import Plan
 from tare.trials.trial import Trial
 from tare.verdicts.budget import Verdict
@@ -83,13 +82,12 @@ class Laboratory:
         given, or recorded in a run that would go on. Raises TareError, UsageError."""
         session = self._session(declaration.lab)
         design = declaration.design(session.lab.manifest.experiment)
-        unavailable = session.unavailable(design)
         seed = self._chosen_seed(declaration)
         if seed is not None:
-            return session.lab, planning.make(design, seed=seed, unavailable=unavailable), True
+            return session.lab, planned(session, design, seed=seed), True
         unfinished = find_unfinished(self._results, session.lab.manifest.name, experiment=declaration.name)
         stored = StoredRun(unfinished).record if unfinished else {"seed": 0}
-        plan = planning.make(design, seed=int(stored["seed"]), unavailable=unavailable)
+        plan = planned(session, design, seed=int(stored["seed"]))
         now = record(session, plan, name=declaration.name, function_digest=declaration.source_digest)
         return session.lab, plan, not identity_differences(stored, now)
 
@@ -207,7 +205,9 @@ class StoredMeasurement:
         if found:
             listed = "\n".join(f"  {each.fact}: {each.a!r} then, {each.b!r} now" for each in found)
             raise TareError(f"{stored.folder} cannot be compared with a run on this machine:\n{listed}")
-        self.plan = plan
+        # What that run compared stood side by side, or in turn, as it was then.
+        was_duet = bool(stored.record["plan"].get("duet"))
+        self.plan = replace(plan, design=replace(plan.design, duet=was_duet), against_duet=None)
         self.manifest = session.lab.manifest
         self.folder = stored.folder
         self._trials = tuple(trial for trial in stored.trials() if not trial.set_aside)

@@ -5,13 +5,16 @@ The one place that a new service or load is entered. Each is imported only when 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from tare import sides
 from tare.errors import UsageError
 from tare.process import Commands
 from tare.progress import Progress
+from tare.trials import duet
+from tare.trials.run import Side
 
 if TYPE_CHECKING:
     from tare.cluster import Cluster
@@ -23,12 +26,21 @@ T = TypeVar("T")
 
 
 def _fabric(
-    manifest: Manifest, cluster: Cluster, directory: Path, commands: Commands, progress: Progress
+    side: int, manifest: Manifest, cluster: Cluster, directory: Path, commands: Commands, progress: Progress
 ) -> Service[Any]:
     from tare.services.fabric import FabricService
 
     spec = _declared("service", "fabric", manifest.services.fabric)
-    return FabricService(cluster=cluster, spec=spec, directory=directory, commands=commands, progress=progress)
+    load = manifest.loads.caliper
+    return FabricService(
+        cluster=cluster,
+        spec=spec,
+        client=spec.node if load is None else load.node,
+        directory=directory,
+        commands=commands,
+        progress=progress,
+        side=side,
+    )
 
 
 def _caliper(manifest: Manifest, cluster: Cluster, commands: Commands) -> Load[Any]:
@@ -43,20 +55,46 @@ def _wrk(manifest: Manifest, cluster: Cluster, commands: Commands) -> Load[Any]:
     return Wrk(cluster=cluster, spec=_declared("load", "wrk", manifest.loads.wrk), commands=commands)
 
 
-SERVICES: Mapping[str, Callable[[Manifest, Cluster, Path, Commands, Progress], Service[Any]]] = {"fabric": _fabric}
+SERVICES: Mapping[str, Callable[[int, Manifest, Cluster, Path, Commands, Progress], Service[Any]]] = {"fabric": _fabric}
+
+# The services of which two deployments can stand at the same moment, each on a side of its own.
+TWICE = frozenset({"fabric"})
 
 LOADS: Mapping[str, Callable[[Manifest, Cluster, Commands], Load[Any]]] = {"caliper": _caliper, "wrk": _wrk}
 
 
-def service(
+def against_duet(manifest: Manifest, *, cpus: Mapping[str, Sequence[int]]) -> str | None:
+    """Return why the lab's service cannot be measured on two sides at once; None if it can. ``cpus`` are by node."""
+    service = manifest.experiment.service
+    of_sides = [sides.cpus(side, cpus) for side in sides.of_lab(manifest)]
+    return duet.obstacle(of_sides, service=service, twice=service in TWICE)
+
+
+def stands(
     manifest: Manifest, *, cluster: Cluster, directory: Path, commands: Commands, progress: Progress
+) -> list[Side]:
+    """Return the service and the loads on each side of the lab; see ``service`` and ``loads``."""
+    return [
+        Side(
+            service=service(
+                of_side, cluster=cluster, directory=directory, commands=commands, progress=progress, side=number
+            ),
+            loads=loads(of_side, cluster=cluster, commands=commands),
+        )
+        for number, of_side in enumerate(sides.of_lab(manifest))
+    ]
+
+
+def service(
+    manifest: Manifest, *, cluster: Cluster, directory: Path, commands: Commands, progress: Progress, side: int = 0
 ) -> Service[Any]:
-    """Return the service of the lab's experiment; ``directory`` is its own place for keys and state.
+    """Return the service of the lab's experiment; ``directory`` is its own place for keys and state, and ``manifest``
+    the lab as its ``side`` sees it (``tare.sides``).
 
     Raises UsageError when the service is not known or the lab does not declare it.
     """
     make = _known("service", manifest.experiment.service, SERVICES)
-    return make(manifest, cluster, directory, commands, progress)
+    return make(side, manifest, cluster, directory, commands, progress)
 
 
 def loads(manifest: Manifest, *, cluster: Cluster, commands: Commands) -> dict[str, Load[Any]]:

@@ -51,6 +51,10 @@ class Session(Protocol):
         """Return the levels of the design that cannot run on this machine, with their reasons; needs no cluster."""
         ...
 
+    def against_duet(self) -> str | None:
+        """Return why level and baseline cannot run at the same moment on this machine; None if they can."""
+        ...
+
     def facts(self) -> dict[str, Any]:
         """Return what the run record says of the machine and of what runs on it; needs no cluster."""
         ...
@@ -105,6 +109,10 @@ class LabSession:
             for factor, levels in found.items()
         }
 
+    def against_duet(self) -> str | None:
+        cpus = {name: node.cpus for name, node in self._cluster.nodes.items()}
+        return registry.against_duet(self.lab.manifest, cpus=cpus)
+
     def facts(self) -> dict[str, Any]:
         return {
             "machine": self._machine.as_facts(),
@@ -115,14 +123,13 @@ class LabSession:
     def bench(self, function: TrialFunction, keeper: Keeper, *, disturbed_above: float) -> Bench:
         manifest, cluster = self.lab.manifest, self._brought_up()
         return Bench(
-            service=registry.service(
+            sides=registry.stands(
                 manifest,
                 cluster=cluster,
                 directory=self._state.path / "service",
                 commands=self._commands,
                 progress=self.progress,
             ),
-            loads=registry.loads(manifest, cluster=cluster, commands=self._commands),
             default_load=manifest.experiment.load,
             function=function,
             units={name: metric.unit for name, metric in manifest.experiment.metrics.items()},
@@ -229,6 +236,16 @@ class Measurement:
         return self._session.bench(self._function, self._store, disturbed_above=self._disturbed_above)
 
 
+def planned(session: Session, design: Design, *, seed: int) -> planning.Plan:
+    """Return what would be measured of a design on this machine. Raises TareError, see ``trials.plan.make``."""
+    return planning.make(
+        design,
+        seed=seed,
+        unavailable=session.unavailable(design),
+        against_duet=session.against_duet() if design.duet else None,
+    )
+
+
 def begin(
     session: Session,
     design: Design,
@@ -251,7 +268,9 @@ def begin(
     """
     if resume is not None:
         seed = int(StoredRun(resume).record["seed"])
-    plan = planning.make(design, seed=seed, unavailable=session.unavailable(design))
+    plan = planned(session, design, seed=seed)
+    if plan.duet_told:
+        session.progress.note(plan.duet_told)
     written = record(session, plan, name=name, function_digest=function_digest) | {
         "disturbed_above": disturbed_above,
         "interval": interval,
@@ -294,6 +313,7 @@ def record(session: Session, plan: planning.Plan, *, name: str, function_digest:
         "seed": plan.seed,
         "blocks": {"least": plan.design.blocks.least, "most": plan.design.blocks.most},
         "plan": plan.as_record(),
+        "duet": plan.duet_told,
         "metrics": list(lab.manifest.experiment.metrics),
         "units": {name: metric.unit for name, metric in lab.manifest.experiment.metrics.items()},
         "not_run": [

@@ -19,7 +19,7 @@ from tare.loads import LoadResult
 from tare.progress import Reporter
 from tare.session import LabSession
 from tare.stats.histogram import Histogram
-from tare.trials.run import Bench
+from tare.trials.run import Bench, Side
 
 GVISOR = float(os.environ.get("GVISOR", "0.8"))
 NOISE = float(os.environ.get("NOISE", "0.01"))
@@ -59,6 +59,8 @@ class Service:
 
     def configure(self, deployment: Any, levels: Any) -> None:
         self.levels = levels
+
+    def stop(self) -> None: ...
 
     def node_types(self) -> Mapping[str, Sequence[str]]:
         return {}
@@ -104,6 +106,9 @@ class Synthetic:
     def unavailable(self, design: Any) -> Any:
         return {"runtime": {"kata": "kvm-guests: KVM runs no guest here"}}
 
+    def against_duet(self) -> str | None:
+        return None if "DUET" in os.environ else "the sides share CPU 1"
+
     def facts(self) -> dict[str, Any]:
         return {
             "machine": {"cpus": [0, 1], "kernel": os.environ.get("KERNEL", "6.1")},
@@ -112,10 +117,9 @@ class Synthetic:
         }
 
     def bench(self, function: Any, keeper: Any, *, disturbed_above: float) -> Bench:
-        service = Service()
+        services = [Service() for _ in range(2 if "DUET" in os.environ else 1)]
         return Bench(
-            service=service,  # type: ignore[arg-type]
-            loads={"caliper": service},  # type: ignore[dict-item]
+            sides=[Side(service=each, loads={"caliper": each}) for each in services],  # type: ignore[arg-type, dict-item]
             default_load="caliper",
             function=function,
             units={name: metric.unit for name, metric in self.lab.manifest.experiment.metrics.items()},

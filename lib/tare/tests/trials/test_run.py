@@ -19,7 +19,7 @@ from tare.stats.histogram import Histogram
 from tare.trials.design import Blocks, Design
 from tare.trials.levels import Levels, describe
 from tare.trials.plan import Plan, PlannedTrial, make
-from tare.trials.run import REPEATS, Bench, measure_block
+from tare.trials.run import REPEATS, Bench, Side, measure_block
 from tare.trials.running import Trial as RunningTrial
 from tare.trials.running import TrialFunction
 from tare.trials.trial import Trial
@@ -50,6 +50,8 @@ class Remembering:
     name: str = "caliper"
     loop: Loop = "open"
     option_names: frozenset[str] = frozenset({"send_rate"})
+
+    def stop(self) -> None: ...
 
     def deploy(self, levels: Levels) -> Deployed:
         self.journal.append(f"deploy {describe(levels)}")
@@ -145,8 +147,8 @@ class Kept:
     def directory(self, index: int, attempt: int) -> Path:
         return self.folder
 
-    def commit(self, trial: Trial) -> None:
-        self.trials.append(trial)
+    def commit(self, *trials: Trial) -> None:
+        self.trials.extend(trials)
 
     def lacks(self, sources: Sequence[str]) -> None:
         self.absent.extend(sources)
@@ -185,8 +187,7 @@ def measure(
     sampling: Sampling | None = None,
 ) -> None:
     bench = Bench(
-        service=what,
-        loads={"caliper": what},
+        sides=[Side(service=what, loads={"caliper": what})],
         default_load="caliper",
         function=function,
         units=UNITS,

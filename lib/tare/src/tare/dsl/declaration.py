@@ -63,6 +63,7 @@ class Declaration:
     interval: Method
     error_rate: float
     budgets: int | None
+    duet: bool
 
     def design(self, experiment: manifest.Experiment) -> Design:
         """Return the design on a lab's experiment. Raises UsageError for what the lab does not have."""
@@ -78,6 +79,7 @@ class Declaration:
             factors=factors,
             aa=self.aa,
             resolution=self.resolution,
+            duet=self.duet,
         )
 
     @property
@@ -131,6 +133,7 @@ def experiment(
     profile: str | None = None,
     seed: int | None = None,
     aa: bool = True,
+    duet: bool = False,
     resolution: int | None = None,
     interval: Method = "median",
     error_rate: float = DEFAULT_ERROR_RATE,
@@ -143,6 +146,8 @@ def experiment(
     - ``blocks``: the least and the most; each measures every cell once, and a budget that is undecided asks for more.
     - ``duration``, ``warmup``: of each load, with a unit, such as "10 s". ``profile``: one of the lab's, for the rest.
     - ``aa``: measure the baseline twice in every block, which shows the noise of this machine.
+    - ``duet``: run each level at the same moment as a baseline of its own, on two sides of the lab. Where the lab or
+      the machine cannot, the trials run in turn, and the report says why.
     - ``resolution``: measure a fraction of the combinations of ``across``; see ``tare.trials.factorial``.
     - ``interval``: "median", which holds for any noise, or "t", for the mean where noise is normal.
       ``error_rate``: of all budgets together.
@@ -186,6 +191,7 @@ def experiment(
             interval=interval,
             error_rate=error_rate,
             budgets=budgets,
+            duet=duet,
         )
         return _fixture(declaration)
 

@@ -91,5 +91,8 @@ class Load(Protocol[DeploymentT_contra]):
         requests are figures, not errors.
         """
 
+    def stop(self) -> None:
+        """End what ``run`` runs in another thread, which then raises; nothing, if it runs nothing."""
+
 
 __all__ = ["Load", "LoadResult", "Loop"]

@@ -123,6 +123,9 @@ class Caliper:
             raw_files=raw_files,
         )
 
+    def stop(self) -> None:
+        self._generator.stop()
+
     def _labels(self) -> tuple[str, ...]:
         return ("native signing in the client: not stock Caliper",) if self._spec.native_signing else ()
 

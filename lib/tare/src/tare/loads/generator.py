@@ -72,6 +72,10 @@ class Generator:
             raise GeneratorFailed(self._name, f"ended with exit code {code} ({last_line(log)})", log)
         return Used(sampler)
 
+    def stop(self) -> None:
+        """End what runs in another thread, which then raises."""
+        self._cluster.cgroups.kill(self._cgroup)
+
     def bottlenecks(self, cpu_cores: float, *, threads: int) -> tuple[str, ...]:
         """Say whether the CPUs of a generator with so many threads were its limit; nothing if they were not."""
         usable = min(len(self._node.cpus), threads)

@@ -130,6 +130,9 @@ class Wrk:
             raw_files=raw_files,
         )
 
+    def stop(self) -> None:
+        self._generator.stop()
+
     def _round(
         self, label: str, url: str, options: Mapping[str, int | float | bool | str], *, seconds: int, directory: Path
     ) -> tuple[Used, wrk_output.Report, tuple[Path, ...]]:

@@ -31,12 +31,16 @@ def _lines(name: str, manifest: Manifest, plan: Plan, past_trial_seconds: float 
         possible = dict.fromkeys(cell[factor] for cell in plan.cells)
         levels = ", ".join(show_level(level, about.unit) for level in possible)
         yield f"  {factor}: {levels} ({'deployed anew' if about.scope == 'deployment' else 'set on what runs'})"
-    again = plan.trials_per_block - len(plan.cells)
+    again = sum(trial.aa for trial in plan.block(0))
     arm = f", {again} of them the baseline again ({wording.AA})" if again else ", no A/A arm"
-    yield f"  {len(plan.cells)} cells; {plan.trials_per_block} trials a block{arm}; {len(plan.deployments)} deployments"
+    deployments = f"{plan.deployments_per_block} deployments"
+    yield f"  {len(plan.cells)} cells; {plan.trials_per_block} trials a block{arm}; {deployments}"
+    if plan.duet_told:
+        yield f"  {plan.duet_told}"
     trials = tuple(count * plan.trials_per_block for count in (blocks.least, blocks.most))
     yield f"  {wording.block_range(plan)} blocks, so {_range(*trials)} trials"
-    seconds = past_trial_seconds or design.warmup_seconds + design.duration_seconds
+    at_once = 2 if plan.duet else 1
+    seconds = past_trial_seconds or (design.warmup_seconds + design.duration_seconds) / at_once
     times = tuple(_duration(count * seconds) for count in trials)
     source = (
         f"a trial of an earlier run took {_duration(seconds)}"
@@ -52,7 +56,9 @@ def _lines(name: str, manifest: Manifest, plan: Plan, past_trial_seconds: float 
     first = plan.block(0)
     yield f"  order of block 1 (seed {plan.seed}):"
     for trial in first[:_LISTED]:
-        yield f"    {trial.index + 1}. {describe(trial.levels)}{f' ({wording.AA})' if trial.aa else ''}"
+        arm = f" ({wording.AA})" if trial.aa else ""
+        place = f", pair {trial.pair}, side {trial.side + 1}" if plan.duet else ""
+        yield f"    {trial.index + 1}. {describe(trial.levels)}{arm}{place}"
     if len(first) > _LISTED:
         yield f"    ... and {len(first) - _LISTED} more"
 

@@ -66,6 +66,8 @@ def _run_lines(judged: Sequence[Judgement], run: Run) -> Iterator[str]:
         f"{run.name}: {wording.blocks(run.plan, summary.blocks)}, {len(run.trials)} trials"
         f"{f', {set_aside} more set aside and repeated' if set_aside else ''}; {run.folder}"
     )
+    if run.plan.duet_told:
+        yield f"  {run.plan.duet_told}"
     verdicts = {each.budget: each.verdict for each in judged if each.experiment == run.name}
     for verdict in verdicts.values():
         first, *claims = verdict.lines()

@@ -35,7 +35,7 @@ def design(summary: Summary) -> str:
     return (
         f"{plan.design.compare} against {show_level(plan.design.baseline)}; {blocks(plan, summary.blocks)}, "
         f"{plan.design.duration_seconds:g} s a trial after {plan.design.warmup_seconds:g} s of warm-up; "
-        f"seed {plan.seed}"
+        f"seed {plan.seed}{f'; {plan.duet_told}' if plan.duet_told else ''}"
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -14,10 +14,12 @@ from tare.errors import TareError
 from tare.measure.sampler import Sample, Usage
 from tare.progress import Progress
 from tare.services import Deployment, Service
-from tare.trials.levels import describe
-from tare.trials.plan import Plan, PlannedTrial
+from tare.trials import duet
+from tare.trials.levels import Levels, describe
+from tare.trials.plan import IN_TURN, Plan, PlannedTrial
 from tare.trials.running import RunningTrial, TrialFunction
 from tare.trials.steady import steadiness
+from tare.trials.together import Start, at_once
 from tare.trials.trial import Trial, resource_metrics
 from tare.units import show
 
@@ -75,7 +77,9 @@ class Keeper(Protocol):
         """Return the folder for the load generators' own files of a trial."""
         ...
 
-    def commit(self, trial: Trial) -> None: ...
+    def commit(self, *trials: Trial) -> None:
+        """Keep attempts at trials that belong together, all or none."""
+        ...
 
     def lacks(self, sources: Sequence[str]) -> None:
         """Write down, once for the run, what the machine does not tell."""
@@ -90,12 +94,19 @@ Clock = Callable[[], float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bench:
-    """All that a plan needs to be measured. ``units`` are the base units of the metrics by name; ``clock`` gives Unix
-    time in seconds."""
+class Side:
+    """A place in the lab for the service and its loads."""
 
     service: Service[Any]
     loads: Mapping[str, Load[Any]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bench:
+    """All that a plan needs to be measured. ``sides`` is one, or two for a duet. ``units`` are the base units of the
+    metrics by name; ``clock`` gives Unix time in seconds."""
+
+    sides: Sequence[Side]
     default_load: str
     function: TrialFunction
     units: Mapping[str, str]
@@ -126,71 +137,149 @@ def _blocks(plan: Plan) -> str:
 
 
 def _measure_deployment(plan: Plan, trials: Sequence[PlannedTrial], bench: Bench) -> None:
-    """Deploy once, measure the cells that need nothing but this deployment, and take it away again."""
-    outer = {name: level for name, level in trials[0].levels.items() if plan.design.factors[name].scope == "deployment"}
-    arm = " (A/A)" if all(trial.aa for trial in trials) else ""
-    with bench.progress.phase(f"deploy {describe(outer)}{arm}"):
-        deployment = bench.service.deploy(outer)
-    try:
-        for planned in trials:
-            _measure_trial(plan, planned, outer, deployment, bench)
-    finally:
-        with bench.progress.phase(f"remove {describe(outer)}{arm}"):
-            deployment.close()
+    """Deploy once on each side, measure the cells that need nothing but this, and take it away again."""
+    with ExitStack() as standing:
+        deployments: dict[int, Deployment] = {}
+        for side in sorted({trial.side for trial in trials}):
+            of_side = [trial for trial in trials if trial.side == side]
+            arm = f"{' (A/A)' if all(trial.aa for trial in of_side) else ''}{_on_side(of_side[0])}"
+            what = f"{describe(_outer(plan, of_side[0]))}{arm}"
+            with bench.progress.phase(f"deploy {what}"):
+                deployments[side] = bench.sides[side].service.deploy(_outer(plan, of_side[0]))
+            standing.callback(_remove, deployments[side], what, bench)
+        # The trials of a pair stand side by side, and start at the same moment; all others are alone.
+        for _, together in itertools.groupby(trials, key=lambda t: (t.pair, t.index if t.pair == IN_TURN else None)):
+            _measure_trials(plan, list(together), deployments, bench)
 
 
-def _measure_trial(
-    plan: Plan, planned: PlannedTrial, outer: Mapping[str, object], deployment: Deployment, bench: Bench
+def _remove(deployment: Deployment, what: str, bench: Bench) -> None:
+    with bench.progress.phase(f"remove {what}"):
+        deployment.close()
+
+
+def _outer(plan: Plan, trial: PlannedTrial) -> Levels:
+    """What is deployed for a trial, and not set on what runs."""
+    return {name: level for name, level in trial.levels.items() if plan.design.factors[name].scope == "deployment"}
+
+
+def _on_side(trial: PlannedTrial) -> str:
+    return "" if trial.pair == IN_TURN else f" (side {trial.side + 1})"
+
+
+def _measure_trials(
+    plan: Plan, together: Sequence[PlannedTrial], deployments: Mapping[int, Deployment], bench: Bench
 ) -> None:
-    """Measure a cell until an attempt is undisturbed, or the last attempt has to do."""
-    inner = {name: level for name, level in planned.levels.items() if name not in outer}
-    place = f"trial {planned.index % plan.trials_per_block + 1} of {plan.trials_per_block}"
-    for attempt in range(bench.keeper.attempts(planned.index), 1 + REPEATS):
+    """Measure a cell, or the two of a pair, until an attempt is undisturbed, or the last attempt has to do."""
+    what = " beside ".join(_describe(plan, trial) for trial in together)
+    numbers = " and ".join(str(trial.index % plan.trials_per_block + 1) for trial in together)
+    place = f"trial {numbers} of {plan.trials_per_block}"
+    for attempt in range(max(bench.keeper.attempts(trial.index) for trial in together), 1 + REPEATS):
         again = f", attempt {attempt + 1}" if attempt else ""
-        with bench.progress.phase(f"{place}: {describe(inner)}{' (A/A)' if planned.aa else ''}{again}"):
-            bench.service.configure(deployment, planned.levels)
-            bench.keeper.begin(planned.index, attempt)
-            trial = _measure_once(plan, planned, attempt, deployment, bench)
-            bench.keeper.commit(trial)
-            bench.progress.note(summary(trial, bench.units))
-            for disturbance in trial.disturbances:
+        with bench.progress.phase(f"{place}: {what}{again}"):
+            for planned in together:
+                bench.sides[planned.side].service.configure(deployments[planned.side], planned.levels)
+                bench.keeper.begin(planned.index, attempt)
+            trials = _measure_once(plan, together, attempt, deployments, bench)
+            bench.keeper.commit(*trials)
+            for trial in trials:
+                bench.progress.note(summary(trial, bench.units))
+            for disturbance in trials[0].disturbances:
                 bench.progress.note(
-                    f"{'set aside, and repeated' if trial.set_aside else 'kept, marked'}: {disturbance}"
+                    f"{'set aside, and repeated' if trials[0].set_aside else 'kept, marked'}: {disturbance}"
                 )
-        if not trial.set_aside:
+        if not trials[0].set_aside:
             return
 
 
-def _measure_once(plan: Plan, planned: PlannedTrial, attempt: int, deployment: Deployment, bench: Bench) -> Trial:
-    running = RunningTrial(
-        levels=planned.levels,
-        deployment=deployment,
-        loads=bench.loads,
-        default_load=bench.default_load,
-        units=bench.units,
-        warmup_seconds=plan.design.warmup_seconds,
-        duration_seconds=plan.design.duration_seconds,
-        directory=bench.keeper.directory(planned.index, attempt),
-    )
-    began_at = bench.clock()
-    with bench.sampler(deployment.node_types()) as sampling:
-        bench.function(running)
-    ended_at = bench.clock()
-    running.require_measured()
-    results = running.results
-    spans = [(result.began_at, result.ended_at) for result in results] or [(began_at, ended_at)]
-    bench.keeper.lacks(sampling.absent)
-    disturbances = tuple(dict.fromkeys(sentence for span in spans for sentence in sampling.disturbances(span)))
+def _describe(plan: Plan, trial: PlannedTrial) -> str:
+    """The levels that are set on what runs; of a pair all, for they tell the two apart."""
+    outer = {} if trial.pair != IN_TURN else _outer(plan, trial)
+    inner = {name: level for name, level in trial.levels.items() if name not in outer}
+    return f"{describe(inner)}{' (A/A)' if trial.aa else ''}{_on_side(trial)}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Measured:
+    """What came of a trial function: the trial that ran, what was sampled meanwhile, and when (Unix seconds)."""
+
+    running: RunningTrial
+    sampling: Sampling
+    began_at: float
+    ended_at: float
+
+    @property
+    def spans(self) -> list[tuple[float, float]]:
+        """The rounds that were measured."""
+        return [(r.began_at, r.ended_at) for r in self.running.results] or [(self.began_at, self.ended_at)]
+
+
+def _measure_once(
+    plan: Plan,
+    together: Sequence[PlannedTrial],
+    attempt: int,
+    deployments: Mapping[int, Deployment],
+    bench: Bench,
+) -> list[Trial]:
+    """Measure one trial, or two at the same moment; what disturbs one of two is told of both."""
+    start = Start(len(together))
+
+    def measuring(planned: PlannedTrial) -> Callable[[], _Measured]:
+        deployment = deployments[planned.side]
+        running = RunningTrial(
+            levels=planned.levels,
+            deployment=deployment,
+            loads=bench.sides[planned.side].loads,
+            default_load=bench.default_load,
+            units=bench.units,
+            warmup_seconds=plan.design.warmup_seconds,
+            duration_seconds=plan.design.duration_seconds,
+            directory=bench.keeper.directory(planned.index, attempt),
+            start=start.together,
+        )
+
+        def measure() -> _Measured:
+            began_at = bench.clock()
+            try:
+                with bench.sampler(deployment.node_types()) as sampling:
+                    bench.function(running)
+            finally:
+                start.leave()
+            return _Measured(running=running, sampling=sampling, began_at=began_at, ended_at=bench.clock())
+
+        return measure
+
+    def stop() -> None:
+        start.leave()
+        for planned in together:
+            for load in bench.sides[planned.side].loads.values():
+                load.stop()
+
+    work = [measuring(planned) for planned in together]
+    found = [work[0]()] if len(work) == 1 else at_once(work, stop=stop)
+    for measured in found:
+        measured.running.require_measured()
+        bench.keeper.lacks(measured.sampling.absent)
+    told = [sentence for each in found for span in each.spans for sentence in each.sampling.disturbances(span)]
+    if len(found) == 2:
+        told += [s for spans in zip(found[0].spans, found[1].spans, strict=False) for s in duet.apart(spans)]
+    disturbances = tuple(dict.fromkeys(told))
+    return [_trial(planned, attempt, measured, disturbances) for planned, measured in zip(together, found, strict=True)]
+
+
+def _trial(planned: PlannedTrial, attempt: int, measured: _Measured, disturbances: tuple[str, ...]) -> Trial:
+    results, sampling = measured.running.results, measured.sampling
     return Trial(
         index=planned.index,
         block=planned.block,
         deployment=planned.deployment,
         levels=planned.levels,
         aa=planned.aa,
+        pair=planned.pair,
+        side=planned.side,
         attempt=attempt,
-        began_at=began_at,
-        seconds=ended_at - began_at,
-        metrics=_metrics(running, sampling),
+        began_at=measured.began_at,
+        seconds=measured.ended_at - measured.began_at,
+        metrics=_metrics(measured.running, sampling),
         succeeded=sum(result.succeeded for result in results),
         failed=sum(result.failed for result in results),
         late=_late(results),

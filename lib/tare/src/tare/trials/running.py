@@ -32,7 +32,8 @@ TrialFunction = Callable[[Trial], None]
 
 
 class RunningTrial:
-    """One cell being measured on a deployment that is configured for it. ``results`` are in the order of the loads."""
+    """One cell being measured on a deployment that is configured for it. ``results`` are in the order of the loads;
+    ``start`` is called before each."""
 
     def __init__(
         self,
@@ -45,6 +46,7 @@ class RunningTrial:
         warmup_seconds: float,
         duration_seconds: float,
         directory: Path,
+        start: Callable[[], None] = lambda: None,
     ) -> None:
         self.levels = levels
         self.results: list[LoadResult] = []
@@ -56,6 +58,7 @@ class RunningTrial:
         self._warmup_seconds = warmup_seconds
         self._duration_seconds = duration_seconds
         self._directory = directory
+        self._start = start
 
     def __getitem__(self, factor: str) -> Level:
         """Return this cell's level of a factor. Raises UsageError, which lists the factors, for another name."""
@@ -81,9 +84,11 @@ class RunningTrial:
         given = {option: level for option, level in self.levels.items() if option in load.option_names} | options
         directory = self._directory / name
         directory.mkdir(parents=True, exist_ok=True)
+        checked = load.options(given)
+        self._start()
         result = load.run(
             self._deployment,
-            options=load.options(given),
+            options=checked,
             warmup_seconds=warmup,
             duration_seconds=duration,
             directory=directory,

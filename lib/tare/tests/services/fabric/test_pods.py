@@ -9,20 +9,19 @@ import pytest
 from tare.errors import UsageError
 from tare.manifest import Fabric, Level
 from tare.services.fabric.material import Material
-from tare.services.fabric.pods import objects, vcpus
+from tare.services.fabric.pods import labels, objects, vcpus
 from tare.services.fabric.topology import plan
 
 
-def made(spec: Fabric, levels: dict[str, Level]) -> dict[tuple[str, str], dict[str, Any]]:
+def made(spec: Fabric, levels: dict[str, Level], *, side: int = 0) -> dict[tuple[str, str], dict[str, Any]]:
     material = Material(
         directory=Path("/state/fabric-1"),
         nodes_directory=Path("/state/nodes/fabric-1"),
         package_ids={1: "assets_1:aa", 2: "assets_1:bb"},
         registrar_secrets={1: "s3cret"},
     )
-    listed = objects(
-        plan(spec, "198.19.64.0/18"), spec, material, levels, node="node-1", nodes_folder="/var/lib/fabric/fabric-1"
-    )
+    topology = plan(spec, "198.19.64.0/18", side=side)
+    listed = objects(topology, spec, material, levels, node="node-1", nodes_folder="/var/lib/fabric/fabric-1")
     return {(document["kind"], document["metadata"]["name"]): document for document in listed}
 
 
@@ -97,3 +96,11 @@ def test_chaincode_is_called_by_its_organisations_package(spec: Fabric) -> None:
 
 def test_no_secret_reaches_the_api_server(spec: Fabric) -> None:
     assert "s3cret" not in str(made(spec, {}))
+
+
+def test_a_network_finds_its_own_objects_and_none_of_the_other_sides(spec: Fabric) -> None:
+    selectors = [labels(plan(spec, "198.19.64.0/18", side=side)).items() for side in (0, 1)]
+    for side in (0, 1):
+        for document in made(spec, {}, side=side).values():
+            own = document["metadata"]["labels"].items()
+            assert [selector <= own for selector in selectors] == [side == 0, side == 1]

@@ -35,6 +35,14 @@ def test_the_studys_network_has_seven_containers(spec: Fabric) -> None:
     }
 
 
+def test_two_networks_can_stand_at_once(spec: Fabric) -> None:
+    first, second = plan(spec, SERVICES), plan(spec, SERVICES, side=1)
+    assert len(first.members) == len(second.members) == 7
+    assert not {member.name for member in first.members} & {member.name for member in second.members}
+    assert not {member.address for member in first.members} & {member.address for member in second.members}
+    assert second.one("peer", 2).endpoint == "198.19.64.111:7051"
+
+
 @given(organizations=st.integers(1, 9), orderers=st.integers(1, 7), peers=st.integers(1, 5))
 def test_every_member_has_a_name_and_an_address_of_its_own(organizations: int, orderers: int, peers: int) -> None:
     node_types = {

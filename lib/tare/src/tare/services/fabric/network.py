@@ -116,7 +116,7 @@ class FabricDeployment:
         _remove(self._material.directory, self._material.nodes_directory)
 
     def _pods(self) -> list[dict[str, Any]]:
-        selector = ",".join(f"{name}={value}" for name, value in pods.PART_OF.items())
+        selector = ",".join(f"{name}={value}" for name, value in pods.labels(self._topology).items())
         return self._get("pods", f"--selector={selector}")
 
     def _get(self, kind: str, *arguments: str) -> list[dict[str, Any]]:
@@ -130,18 +130,28 @@ class FabricService:
     """Deploys networks as ``spec`` says.
 
     Factors: ``runtime`` (a RuntimeClass) and ``vcpus`` when deploying, ``total_cpus`` when
-    configuring. Each deployment has a fresh folder below ``directory``, ledgers included.
+    configuring. Each deployment has a fresh folder below ``directory``, ledgers included. The
+    channel is made from the node ``client``; ``side`` is that of the lab.
     """
 
     def __init__(
-        self, *, cluster: Cluster, spec: Fabric, directory: Path, commands: Commands, progress: Progress
+        self,
+        *,
+        cluster: Cluster,
+        spec: Fabric,
+        client: str,
+        directory: Path,
+        commands: Commands,
+        progress: Progress,
+        side: int = 0,
     ) -> None:
         self._cluster = cluster
         self._spec = spec
+        self._client = client
         self._directory = directory
         self._commands = commands
         self._progress = progress
-        self._topology = plan(spec, cluster.manifest.network.service_cidr)
+        self._topology = plan(spec, cluster.manifest.network.service_cidr, side=side)
 
     def deploy(self, levels: Mapping[str, Level]) -> FabricDeployment:
         """Bring up a network; see ``Service``. What was made is taken down again if that fails."""
@@ -197,16 +207,13 @@ class FabricService:
         self._cluster.cgroups.set_cpu_quota(node.pods_cgroup, None if total is None else float(total))
 
     def _operator(self, material: Material, deployment: FabricDeployment) -> Operator:
-        manifest = self._cluster.manifest
-        load = manifest.loads.caliper
-        node = self._cluster.nodes[load.node if load is not None else self._spec.node]
         return Operator(
             topology=self._topology,
             material=material,
             tools=self._spec.tools,
             sample_config=self._spec.sample_config,
             commands=self._commands,
-            inside=node.argv,
+            inside=self._cluster.nodes[self._client].argv,
             patience=Patience(self._spec.ready_timeout_seconds, check=deployment.require_running),
         )
 

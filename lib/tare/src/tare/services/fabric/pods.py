@@ -11,7 +11,8 @@ from tare.services.fabric.environment import ROOT, environment
 from tare.services.fabric.material import Material
 from tare.services.fabric.topology import PORTS, Member, Topology
 
-PART_OF = {"app.kubernetes.io/part-of": "fabric"}
+_PART_OF = {"app.kubernetes.io/part-of": "fabric"}
+_SIDE_LABEL = "app.kubernetes.io/instance"
 NODE_TYPE_LABEL = "app.kubernetes.io/component"
 
 _ARGUMENTS = {"orderer": [], "peer": ["node", "start"], "chaincode": [], "ca": ["start"]}
@@ -59,7 +60,8 @@ def objects(
     ``nodes_folder`` is ``material.nodes_directory`` as that node sees it.
     """
     limits = vcpus(spec, levels)
-    listed = [service(member) for member in topology.members]
+    own = labels(topology)
+    listed = [service(member, own) for member in topology.members]
     for member in topology.members:
         node_type = spec.node_types[member.node_type]
         package_id = material.package_ids.get(member.organization or 0) if member.node_type == "chaincode" else None
@@ -67,6 +69,7 @@ def objects(
             pod(
                 member,
                 node_type,
+                own,
                 node=node,
                 runtime_class=node_type.runtime_class or _text(levels.get("runtime")),
                 vcpu_limit=limits[member.node_type],
@@ -77,8 +80,13 @@ def objects(
     return listed
 
 
-def service(member: Member) -> dict[str, Any]:
-    """Return the Service that gives a member its fixed address.
+def labels(topology: Topology) -> dict[str, str]:
+    """Return the labels that every object of a network has, and no object of another."""
+    return {**_PART_OF, _SIDE_LABEL: f"side-{topology.side + 1}"}
+
+
+def service(member: Member, own: Mapping[str, str]) -> dict[str, Any]:
+    """Return the Service that gives a member its fixed address; ``own`` are its network's labels.
 
     Not-ready Pods are published: what waits for a member asks the member itself, and asks
     earlier than Kubernetes would say that it is ready.
@@ -86,7 +94,7 @@ def service(member: Member) -> dict[str, Any]:
     return {
         "apiVersion": "v1",
         "kind": "Service",
-        "metadata": {"name": member.name, "labels": _labels(member)},
+        "metadata": {"name": member.name, "labels": _labels(member, own)},
         "spec": {
             "clusterIP": member.address,
             "publishNotReadyAddresses": True,
@@ -99,6 +107,7 @@ def service(member: Member) -> dict[str, Any]:
 def pod(
     member: Member,
     node_type: FabricNodeType,
+    own: Mapping[str, str],
     *,
     node: str,
     runtime_class: str | None,
@@ -106,7 +115,8 @@ def pod(
     variables: Mapping[str, str],
     folder: str | None,
 ) -> dict[str, Any]:
-    """Return a member's Pod. ``folder`` on the node is what the container sees as its root of data."""
+    """Return a member's Pod. ``own`` are its network's labels; ``folder`` on the node is what the container sees as its
+    root of data."""
     limits: dict[str, str] = {}
     if vcpu_limit is not None:
         limits["cpu"] = f"{round(vcpu_limit * 1000)}m"
@@ -147,13 +157,13 @@ def pod(
     return {
         "apiVersion": "v1",
         "kind": "Pod",
-        "metadata": {"name": member.name, "labels": _labels(member)},
+        "metadata": {"name": member.name, "labels": _labels(member, own)},
         "spec": spec,
     }
 
 
-def _labels(member: Member) -> dict[str, str]:
-    return {**PART_OF, "app.kubernetes.io/name": member.name, NODE_TYPE_LABEL: member.node_type}
+def _labels(member: Member, own: Mapping[str, str]) -> dict[str, str]:
+    return {**own, "app.kubernetes.io/name": member.name, NODE_TYPE_LABEL: member.node_type}
 
 
 def _text(level: Level | None) -> str | None:

@@ -28,6 +28,9 @@ ORDERER_DOMAIN = "ordering.example.com"
 # least its first 16 and at most 256 addresses; the first ones are the API server's and the DNS'.
 FIRST_ADDRESS = 100
 
+# A network on the second side of a lab has other names: they are those of Pods and Services.
+_SIDES = ("", "-side2")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
@@ -53,6 +56,7 @@ class Topology:
     channel: str
     organizations: tuple[int, ...]
     members: tuple[Member, ...]
+    side: int = 0
 
     def of(self, node_type: str, organization: int | None = None) -> tuple[Member, ...]:
         """Return the members of a type, of all organisations or of one."""
@@ -77,8 +81,10 @@ def domain(organization: int) -> str:
     return f"org{organization}.example.com"
 
 
-def plan(spec: Fabric, service_cidr: str) -> Topology:
+def plan(spec: Fabric, service_cidr: str, *, side: int = 0) -> Topology:
     """Return the network that ``spec`` asks for, with fixed addresses out of the cluster's service range.
+
+    That of another ``side`` of the lab has other names and addresses, so that both can stand at once.
 
     The addresses are cluster IPs of Services: they must be known before the first container
     runs, because certificates, the channel's configuration and the chaincode packages name
@@ -101,21 +107,23 @@ def plan(spec: Fabric, service_cidr: str) -> Topology:
             replicas = spec.node_types[node_type].replicas
             wanted += [(node_type, organization, index) for index in range(1, replicas + 1)]
     network = ipaddress.ip_network(service_cidr)
-    if network.num_addresses <= FIRST_ADDRESS + len(wanted):
+    first, count = FIRST_ADDRESS + side * len(wanted), (side + 1) * len(wanted)
+    if network.num_addresses <= first + len(wanted):
         raise UsageError(
-            f"network.service_cidr: expected room for {len(wanted)} fixed addresses from number {FIRST_ADDRESS} on, "
+            f"network.service_cidr: expected room for {count} fixed addresses from number {FIRST_ADDRESS} on, "
             f"found {service_cidr}. Use a range of at least a /24."
         )
     return Topology(
         channel=spec.channel,
+        side=side,
         organizations=organizations,
         members=tuple(
             Member(
-                name=_name(node_type, organization, index),
+                name=_name(node_type, organization, index) + _SIDES[side],
                 node_type=node_type,
                 organization=organization,
                 index=index,
-                address=str(network[FIRST_ADDRESS + offset]),
+                address=str(network[first + offset]),
             )
             for offset, (node_type, organization, index) in enumerate(wanted)
         ),
