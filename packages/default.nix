@@ -47,6 +47,14 @@ let
       source = ./caliper;
     };
 
+    consul = call ./consul;
+    envoy = call ./envoy;
+    istio = call ./istio;
+    kuma = call ./kuma;
+    vegeta = call ./vegeta;
+    fortio = call ./fortio;
+    sidecar-base = call ./sidecar-base;
+
     image-pause = image "pause" "3.9" { "/pause" = "${packages.pause}/bin/pause"; } {
       Entrypoint = [ "/pause" ];
       User = "65535:65535";

@@ -63,7 +63,12 @@ in
   goToolchains = builtins.attrNames toolchains.go;
 
   # Not in the Go checksum database; the hash of the vendored tree takes its place.
-  unsummedGoModules = [ "github.com/hyperledger/fabric" ];
+  unsummedGoModules = [
+    "github.com/envoyproxy/go-control-plane"
+    "github.com/hashicorp/consul-awsauth"
+    "github.com/hyperledger/fabric"
+    "github.com/kumahq/kuma"
+  ];
 
   goToolchain =
     version:
