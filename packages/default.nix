@@ -131,11 +131,17 @@ let
     } { Entrypoint = [ "/bin/consul" ]; };
     image-kuma-cp = image "kuma-cp" "2.9.2" { "/usr/bin/kuma-cp" = "${packages.kuma}/bin/kuma-cp"; } {
       Entrypoint = [ "/usr/bin/kuma-cp" ];
+      # Its manifest refuses root, as which images run that name nobody.
+      User = "5678:5678";
     };
     image-kuma-dp = sidecarImage "kuma-dp" "2.9.2" { "/usr/bin/kuma-dp" = "${packages.kuma}/bin/kuma-dp"; } {
       Entrypoint = [ "/usr/bin/kuma-dp" ];
     };
-    image-kuma-init = sidecarImage "kuma-init" "2.9.2" { "/usr/bin/kumactl" = "${packages.kuma}/bin/kumactl"; } {
+    image-kuma-init = sidecarImage "kuma-init" "2.9.2" {
+      "/usr/bin/kumactl" = "${packages.kuma}/bin/kumactl";
+      # The user whose packets are let past the sidecar is looked up.
+      "/etc/passwd" = builtins.toFile "passwd" "root:x:0:0::/:\nkuma-dp:x:5678:5678::/:\n";
+    } {
       Entrypoint = [ "/usr/bin/kumactl" ];
       Cmd = [ "install" "transparent-proxy" ];
     };
