@@ -43,6 +43,38 @@ let
     workload = path from.workload;
   };
 
+  http = from: {
+    inherit (from) namespace;
+    server = {
+      inherit (from.server) node image workers;
+      http_port = from.server.httpPort;
+      tcp_port = from.server.tcpPort;
+      payload_bytes = from.server.payloadBytes;
+    };
+    client = { inherit (from.client) node image; };
+    proxy_workers = from.proxyWorkers;
+    ready_timeout_seconds = from.readyTimeoutSeconds;
+  };
+
+  vegeta = from: {
+    inherit (from) connections;
+    program = path from.program;
+    timeout_seconds = from.timeoutSeconds;
+  };
+
+  mesh = from: {
+    inherit (from) title version sidecar;
+    control_plane = if from.controlPlane == null then null else {
+      inherit (from.controlPlane) namespace deployments;
+      manifests = path from.controlPlane.manifests;
+      program = path from.controlPlane.program;
+      configuration = path from.controlPlane.configuration;
+    };
+    inject = path from.inject;
+    arms = mapAttrs (_: arm: { inherit (arm) layer mtls call; manifests = path arm.manifests; }) from.arms;
+    upstream = if from.upstream == null then null else from.upstream // { path = path from.upstream.path; };
+  };
+
   ifEnabled = convert: from: if from.enable then convert from else null;
 in
 {
@@ -65,8 +97,15 @@ in
   nodes = mapAttrs (_: node: { inherit (node) cpus labels; cpu_weight = node.cpuWeight; }) config.nodes;
   runtimes = mapAttrs (_: runtime) config.runtimes;
   images = paths config.images;
-  services.fabric = ifEnabled fabric config.services.fabric;
-  loads.caliper = ifEnabled caliper config.loads.caliper;
+  services = {
+    fabric = ifEnabled fabric config.services.fabric;
+    http = ifEnabled http config.services.http;
+  };
+  loads = {
+    caliper = ifEnabled caliper config.loads.caliper;
+    vegeta = ifEnabled vegeta config.loads.vegeta;
+  };
+  meshes = mapAttrs (_: mesh) config.meshes;
   experiment = {
     inherit (config.experiment) service load compare baseline factors metrics blocks;
     warmup_seconds = config.experiment.warmupSeconds;

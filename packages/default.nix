@@ -76,6 +76,7 @@ let
     fortio = call ./fortio;
     sidecar-base = call ./sidecar-base;
     istio-manifests = call ./istio-manifests;
+    kuma-manifests = call ./kuma-manifests;
     http-server-files = call ./http-server;
 
     image-pause = image "pause" "3.9" { "/pause" = "${packages.pause}/bin/pause"; } {
@@ -115,6 +116,11 @@ let
         User = "65535:65535";
       };
     };
+    # Waits in the client's pod, where loads are started.
+    image-http-client = image "http-client" "1" {
+      "/bin/busybox" = "${build.busybox}/bin/busybox";
+      "/bin/vegeta" = "${packages.vegeta}/bin/vegeta";
+    } { Entrypoint = [ "/bin/busybox" "sleep" "inf" ]; };
     image-envoy = sidecarImage "envoy" "1.36.2" { } { Entrypoint = [ "/usr/local/bin/envoy" ]; };
     # Istio looks for these two names below one registry.
     image-istio-pilot = image "pilot" "1.25.1" { "/usr/local/bin/pilot-discovery" = "${packages.istio}/bin/pilot-discovery"; } {
@@ -145,6 +151,7 @@ let
       Entrypoint = [ "/usr/bin/kumactl" ];
       Cmd = [ "install" "transparent-proxy" ];
     };
-  };
+  }
+  // (if build.isPinned "linkerd" then { linkerd = call ./linkerd; } else { });
 in
 packages

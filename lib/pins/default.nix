@@ -97,6 +97,9 @@ in
     root = name: debianLock.roots.${name} or (throw "lib/pins/debian.toml: ${name}: expected a root of this name, found ${builtins.concatStringsSep ", " (builtins.attrNames debianLock.roots)}");
   };
 
+  # Whether an artifact's hash is known, so that its place in the store is.
+  isPinned = name: upstream.${name} ? sha256;
+
   upstream =
     name:
     let

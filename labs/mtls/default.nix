@@ -1,0 +1,60 @@
+# What mutual TLS costs in service meshes: the study in paper.toml, taken apart into hop, layer and encryption.
+{
+  imports = [ ./study.nix ];
+
+  name = "mtls";
+  title = "Mutual TLS in service meshes";
+
+  nodes = {
+    server = { };
+    client = { };
+  };
+
+  services.http.enable = true;
+  loads.vegeta.enable = true;
+
+  experiment = {
+    compare = "arm";
+    baseline = "none";
+    factors = {
+      arm.levels = [
+        "none"
+        "plain-proxy-l4"
+        "plain-proxy-l7"
+        "istio-l4"
+        "istio-l4-mtls"
+        "istio-l7"
+        "istio-l7-mtls"
+        "kuma-l4"
+        "kuma-l4-mtls"
+        "kuma-l7"
+        "kuma-l7-mtls"
+        "consul-l4-mtls"
+        "consul-l7-mtls"
+        "linkerd-l4-mtls"
+        "linkerd-l7-mtls"
+      ];
+      load_share.levels = [ 0.5 0.8 ];
+    };
+
+    profiles = {
+      quick = {
+        description = "Two meshes, a few seconds each: whether everything works, and a first figure.";
+        durationSeconds = 3;
+        levels = {
+          arm = [ "none" "plain-proxy-l7" "istio-l7" "istio-l7-mtls" "consul-l7-mtls" ];
+          load_share = [ 0.5 ];
+        };
+      };
+      study = {
+        description = "Every size of response, with and without handshakes; for a machine with eight CPUs or more.";
+        blocks = 5;
+        durationSeconds = 60;
+        levels = {
+          payload_bytes = [ 64 1024 65536 ];
+          connection = [ "keep-alive" "close" ];
+        };
+      };
+    };
+  };
+}
