@@ -17,6 +17,7 @@ let
 
   # The protocol of a service is the layer its proxies work at.
   serviceOf = layer: "server-${layer}";
+  latest = { tls_min_version = "TLSv1_3"; tls_max_version = "TLSv1_3"; };
   agent = {
     server = true;
     bootstrap = true;
@@ -31,6 +32,8 @@ let
     config_entries.bootstrap = [
       { kind = "service-defaults"; name = serviceOf "l4"; protocol = "tcp"; }
       { kind = "service-defaults"; name = serviceOf "l7"; protocol = "http"; }
+      # A calling Envoy goes no higher than TLS 1.2 unless it is told to, as Istio tells it.
+      { kind = "mesh"; tls = { incoming = latest; outgoing = latest; }; }
     ];
   };
 

@@ -27,6 +27,16 @@ let
       metadata = { name = "all"; namespace = "kuma-system"; labels."kuma.io/mesh" = mesh mtls; };
       spec = { targetRef.kind = "Mesh"; from = [ { targetRef.kind = "Mesh"; default.action = "Allow"; } ]; };
     }
+    # A calling Envoy goes no higher than TLS 1.2 unless it is told to, as Istio tells it.
+    {
+      apiVersion = "kuma.io/v1alpha1";
+      kind = "MeshTLS";
+      metadata = { name = "latest"; namespace = "kuma-system"; labels."kuma.io/mesh" = mesh mtls; };
+      spec = {
+        targetRef.kind = "Mesh";
+        from = [ { targetRef.kind = "Mesh"; default.tlsVersion = { min = "TLS13"; max = "TLS13"; }; } ];
+      };
+    }
   ]);
 
   injected = mtls: pod: pod // {

@@ -14,6 +14,8 @@ run "kuma-manifests-2.9.2"
       # Names are the cluster's: neither a DNS server in each sidecar nor names of Kuma's own.
       "KUMA_DNS_SERVER_SERVICE_VIP_ENABLED=false"
       "KUMA_RUNTIME_KUBERNETES_INJECTOR_BUILTIN_DNS_ENABLED=false"
+      # Looked at every five seconds by default, which is what deploying an arm would wait for.
+      "KUMA_RUNTIME_KUBERNETES_INJECTOR_SIDECAR_CONTAINER_READINESS_PROBE_PERIOD_SECONDS=1"
       # One CPU by default, half of what Istio's sidecar may use: no limit may be what is measured.
       "KUMA_RUNTIME_KUBERNETES_INJECTOR_SIDECAR_CONTAINER_RESOURCES_LIMITS_CPU=2"
       "KUMA_RUNTIME_KUBERNETES_INJECTOR_SIDECAR_CONTAINER_RESOURCES_LIMITS_MEMORY=1Gi"
