@@ -171,6 +171,16 @@ in
     "Caliper has a workload" = unless (!loads.caliper.enable || loads.caliper.workload != null)
       (violation [ "loads" "caliper" "workload" ] "a folder" loads.caliper.workload "Write loads.caliper.workload = ./workload;");
 
+    "wrk runs on a node" = if !loads.wrk.enable then [ ] else
+    refers [ "loads" "wrk" "node" ] "the name of a node" (attrNames nodes) loads.wrk.node;
+
+    "wrk's threads share the connections evenly" =
+      let
+        inherit (loads.wrk) connections threads;
+      in
+      unless (connections / threads * threads == connections)
+        (violation [ "loads" "wrk" "connections" ] "a multiple of loads.wrk.threads (${toString threads})" connections null);
+
     "what is compared is a factor" = refers [ "experiment" "compare" ] "a factor" (attrNames experiment.factors) experiment.compare;
 
     "the baseline is a level" = if !(experiment.factors ? ${experiment.compare}) then [ ] else

@@ -21,6 +21,7 @@
   ./services/http.nix
   ./loads/caliper.nix
   ./loads/vegeta.nix
+  ./loads/wrk.nix
   ./experiment.nix
   ./study.nix
   ./assertions.nix

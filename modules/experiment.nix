@@ -99,7 +99,7 @@ in
     };
 
     load = mkOption {
-      type = types.enum [ "caliper" "vegeta" ];
+      type = types.enum [ "caliper" "vegeta" "wrk" ];
       defaultText = "the load that is enabled";
       example = "caliper";
       description = "The load generator that drives it.";

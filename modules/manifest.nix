@@ -75,6 +75,14 @@ let
     upstream = if from.upstream == null then null else from.upstream // { path = path from.upstream.path; };
   };
 
+  wrk = from: {
+    inherit (from) node threads connections path;
+    keep_alive = from.keepAlive;
+    timeout_seconds = from.timeoutSeconds;
+    program = path from.program;
+    script = path from.script;
+  };
+
   ifEnabled = convert: from: if from.enable then convert from else null;
 in
 {
@@ -104,6 +112,7 @@ in
   loads = {
     caliper = ifEnabled caliper config.loads.caliper;
     vegeta = ifEnabled vegeta config.loads.vegeta;
+    wrk = ifEnabled wrk config.loads.wrk;
   };
   meshes = mapAttrs (_: mesh) config.meshes;
   experiment = {

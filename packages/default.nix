@@ -59,6 +59,7 @@ let
       version = "0.6.0";
       source = ./caliper;
     };
+    wrk = call ./wrk;
 
     consul = call ./consul;
     envoy = call ./envoy;

@@ -1,10 +1,15 @@
 # lab.json has the keys that lib/tare/src/tare/manifest.py reads, no more and no fewer.
 let
   inherit (builtins) attrNames attrValues concatMap concatStringsSep elemAt filter foldl' isString match readFile split;
+  inherit (import ../../lib/eval) mkForce;
   inherit (import ./expect.nix) equal;
 
   lab = import ../../lib/eval/mk-lab.nix { modules = [ ../../labs/kata-hlf ]; packages = import ./packages.nix; };
   inherit (lab) manifest;
+  withWrk = import ../../lib/eval/mk-lab.nix {
+    modules = [ ./fixtures/foreign.nix { loads.caliper.enable = mkForce false; loads.wrk.enable = true; } ];
+    packages = import ./packages.nix;
+  };
 
   # The fields of each dataclass, read from its source: class name -> [ field ].
   lines = filter isString (split "\n" (readFile ../../lib/tare/src/tare/manifest.py));
@@ -37,6 +42,7 @@ let
     FabricNodeType = attrValues manifest.services.fabric.node_types;
     Loads = [ manifest.loads ];
     Caliper = [ manifest.loads.caliper ];
+    Wrk = [ withWrk.manifest.loads.wrk ];
     Experiment = [ manifest.experiment ];
     Factor = attrValues manifest.experiment.factors;
     Metric = attrValues manifest.experiment.metrics;

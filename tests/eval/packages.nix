@@ -34,4 +34,5 @@ builtins.listToAttrs (map
     "runc-fit"
     "system"
     "vegeta"
+    "wrk"
   ])

@@ -104,6 +104,14 @@ let
       config.loads.caliper.workload = mkForce null;
       errors = [ "mine.nix: loads.caliper.workload: expected a folder, found null. Write loads.caliper.workload = ./workload;" ];
     };
+    "wrk runs on a node" = {
+      config.loads = { caliper.enable = mkForce false; wrk = { enable = true; node = "load"; }; };
+      errors = [ "mine.nix: loads.wrk.node: expected the name of a node (client, fabric), found \"load\" (a string)." ];
+    };
+    "wrk's threads share the connections evenly" = {
+      config.loads = { caliper.enable = mkForce false; wrk = { enable = true; threads = 3; }; };
+      errors = [ "modules/loads/wrk.nix: loads.wrk.connections: expected a multiple of loads.wrk.threads (3), found 8 (an integer)." ];
+    };
     "what is compared is a factor" = {
       config.experiment.compare = mkForce "runtimes";
       errors = [ "mine.nix: experiment.compare: expected a factor (runtime, send_rate, total_cpus, vcpus), found \"runtimes\" (a string). Write \"runtime\"." ];
@@ -152,7 +160,7 @@ let
         figures = [{ metric = "latency"; levels.cpus = 2; ratio = 1; quote = "none"; }];
       };
       errors = [
-        "mine.nix: study.figures[0].metric: expected a metric (client_cpu, cpu_ca, cpu_chaincode, cpu_orderer, cpu_peer, cpu_per_transaction, cpu_total, failures, goodput, latency_mean, latency_p50, latency_p95, latency_p99, memory_ca, memory_chaincode, memory_orderer, memory_peer, sent_rate), found \"latency\" (a string)."
+        "mine.nix: study.figures[0].metric: expected a metric (client_cpu, cpu_ca, cpu_chaincode, cpu_orderer, cpu_peer, cpu_per_request, cpu_total, failures, goodput, latency_mean, latency_p50, latency_p95, latency_p99, memory_ca, memory_chaincode, memory_orderer, memory_peer, sent_rate), found \"latency\" (a string)."
         "mine.nix: study.figures[0].levels.cpus: expected a factor (runtime, send_rate, total_cpus, vcpus), found \"cpus\" (a string). Write \"vcpus\"."
       ];
     };

@@ -216,7 +216,7 @@ def test_a_cluster_from_up_to_down(lab: Manifest, state: StateDirectory, this_ma
                 assert pids
                 sandboxed = any("runsc-sandbox" in line for line in command_lines(pids))
                 assert sandboxed == (runtime == "gvisor")
-                assert up.cgroups.memory_bytes(node.pod_cgroup(pod)) > 0
+                assert up.cgroups.usage(node.pod_cgroup(pod)).memory_bytes > 0
 
         # Limits of all pods together, below those of a pod, are taken.
         pods = up.nodes[sorted(up.nodes)[0]].pods_cgroup

@@ -15,6 +15,7 @@ import pytest
 
 from tare import machine, manifest
 from tare.cluster import Cluster, StateDirectory
+from tare.loads import caliper
 from tare.loads.caliper import Caliper
 from tare.manifest import Manifest
 from tare.measure.sampler import Sampler
@@ -89,13 +90,23 @@ def test_a_short_run(
     assert spec is not None
     load = Caliper(cluster=cluster, spec=spec, commands=Commands())
     with Sampler(cluster.cgroups, deployment.node_types()) as sampler:
-        result = load.run(deployment, rate=20, warmup_seconds=1, duration_seconds=4, directory=tmp_path / "run")
+        result = load.run(
+            deployment,
+            options=load.options({"send_rate": 20}),
+            warmup_seconds=1,
+            duration_seconds=4,
+            directory=tmp_path / "run",
+        )
     assert result.failed == 0
     assert result.succeeded == pytest.approx(80, abs=2)
-    assert result.sent_rate == pytest.approx(20, rel=0.05)
-    assert 0 < result.goodput <= result.sent_rate
-    assert result.notes == (), "Caliper's own table and the raw samples disagree, or the client was the bottleneck"
+    assert result.metrics["sent_rate"] == pytest.approx(20, rel=0.05)
+    assert 0 < result.metrics["goodput"] <= result.metrics["sent_rate"]
+    uneven = caliper.uneven(result.late or 0, result.succeeded)
+    assert result.notes == uneven, "Caliper's own table and the raw samples disagree, or the client was the bottleneck"
     assert 0 < min(result.latencies_seconds) < max(result.latencies_seconds) < 4
+    assert result.latency is not None
+    assert result.latency.count == result.succeeded
+    assert len(result.completed_per_second) in (3, 4)
     usage = sampler.totals((result.began_at, result.ended_at))
     assert all(used.cpu_seconds > 0 for name, used in usage.items() if name != "ca")
     assert sum(used.cpu_cores for used in usage.values()) < 0.6

@@ -38,9 +38,9 @@ def start(path: str, program: str) -> subprocess.Popen[bytes]:
 
 def rates(*paths: str, seconds: float) -> list[float]:
     """Return the CPU seconds per second each cgroup uses over a while."""
-    began, before = time.monotonic(), [tree.cpu_usage_seconds(path) for path in paths]
+    began, before = time.monotonic(), [tree.usage(path).cpu_seconds for path in paths]
     time.sleep(seconds)
-    used = [tree.cpu_usage_seconds(path) - start for path, start in zip(paths, before, strict=True)]
+    used = [tree.usage(path).cpu_seconds - start for path, start in zip(paths, before, strict=True)]
     return [each / (time.monotonic() - began) for each in used]
 
 
@@ -86,19 +86,31 @@ def attach() -> str:
 def usage_grows() -> str:
     (rate,) = rates("nodes/one", seconds=4)
     assert rate > 0.6, rate
-    assert tree.throttled_seconds("nodes/one") == 0
+    assert tree.usage("nodes/one").throttled_seconds == 0
     return f"{rate:.3f} CPU without a quota, throttled 0 s"
 
 
 def quota_holds() -> str:
     tree.set_cpu_quota("nodes/one", 0.25)
     time.sleep(0.5)
-    before = tree.throttled_seconds("nodes/one")
+    before = tree.usage("nodes/one")
     (rate,) = rates("nodes/one", seconds=8)
-    throttled = tree.throttled_seconds("nodes/one") - before
+    after = tree.usage("nodes/one")
+    throttled = after.throttled_seconds - before.throttled_seconds
+    periods, kept = after.periods - before.periods, after.throttled_periods - before.throttled_periods
     assert 0.15 < rate < 0.35, rate
     assert throttled > 3, throttled
-    return f"{rate:.3f} CPU under a quota of 0.25, throttled {throttled:.2f} s in 8 s"
+    assert 40 < kept <= periods < 100, (kept, periods)  # a period is 0.1 s
+    return f"{rate:.3f} CPU under a quota of 0.25, throttled {throttled:.2f} s in 8 s, {kept} of {periods} periods"
+
+
+def pressure_is_told() -> str:
+    usage = tree.usage("nodes/one")
+    # The busy process waits for its quota; with nothing on this machine but one process, for nothing else.
+    assert usage.pressure_cpu_seconds is not None and usage.pressure_cpu_seconds > 3, usage
+    assert usage.pressure_memory_seconds is not None and usage.pressure_memory_seconds < 1, usage
+    assert usage.pressure_io_seconds is not None, usage
+    return f"it has waited {usage.pressure_cpu_seconds:.2f} s for a CPU"
 
 
 def quota_of_the_parent_holds() -> str:
@@ -114,10 +126,10 @@ def quota_is_lifted() -> str:
     tree.set_cpu_quota("nodes", None)
     tree.set_cpu_quota("nodes/one", None)
     time.sleep(0.5)
-    before = tree.throttled_seconds("nodes/one")
+    before = tree.usage("nodes/one").throttled_seconds
     (rate,) = rates("nodes/one", seconds=4)
     assert rate > 0.6, rate
-    assert tree.throttled_seconds("nodes/one") == before
+    assert tree.usage("nodes/one").throttled_seconds == before
     return f"{rate:.3f} CPU, throttled no longer"
 
 
@@ -138,7 +150,7 @@ def memory() -> str:
     tree.make("memory")
     start("memory", HOLDING)
     deadline = time.monotonic() + 30
-    while (held := tree.memory_bytes("memory")) < 64 << 20 and time.monotonic() < deadline:
+    while (held := tree.usage("memory").memory_bytes) < 64 << 20 and time.monotonic() < deadline:
         time.sleep(0.2)
     assert 64 << 20 <= held < 96 << 20, held
     tree.kill("memory")
@@ -224,7 +236,7 @@ def remove() -> str:
     assert not tree.exists()
     assert not (ROOT / "tare").exists()
     try:
-        tree.cpu_usage_seconds("nodes/one")
+        tree.usage("nodes/one")
     except OSError as error:
         return f"all is gone, twice; a reading raises {type(error).__name__}"
     raise AssertionError("a cgroup that is gone was read")
@@ -236,6 +248,7 @@ STEPS: tuple[Callable[[], str], ...] = (
     attach,
     usage_grows,
     quota_holds,
+    pressure_is_told,
     quota_of_the_parent_holds,
     quota_is_lifted,
     shares_divide_a_cpu,

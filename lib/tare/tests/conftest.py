@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from tare import manifest
+from tare.measure.host import HostSample
 from tare.measure.sampler import Sample
+from tare.stats.histogram import Histogram
 from tare.trials.design import settle
 from tare.trials.plan import Plan, PlannedTrial, make
 from tare.trials.trial import Trial
+
+# How long an example takes says more of the machine than of the code.
+settings.register_profile("tare", deadline=None)
+settings.load_profile("tare")
 
 DATA = Path(__file__).parent / "data"
 
@@ -26,15 +34,21 @@ def kata_hlf(lab_folder: Path) -> manifest.Manifest:
     return manifest.read(lab_folder / "lab.json")
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def plan(kata_hlf: manifest.Manifest) -> Plan:
     unavailable = {"runtime": {"kata": "kvm-guests: KVM runs no guest here"}}
     return make(settle(kata_hlf.experiment), seed=7, unavailable=unavailable)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def trials(plan: Plan) -> tuple[Trial, ...]:
     return tuple(measured(trial) for trial in plan.trials())
+
+
+@pytest.fixture(scope="session")
+def measure() -> Callable[[PlannedTrial], Trial]:
+    """Makes a planned trial one that looks measured."""
+    return measured
 
 
 def measured(planned: PlannedTrial) -> Trial:
@@ -56,7 +70,7 @@ def measured(planned: PlannedTrial) -> Trial:
             "failures": 0.02,
             "latency_mean": sum(latencies) / len(latencies),
             "latency_p99": max(latencies),
-            "cpu_per_transaction": 0.01 / factor,
+            "cpu_per_request": 0.01 / factor,
             "cpu_peer": 0.3,
             "memory_peer": 120e6,
             "client_cpu": 0.5,
@@ -66,9 +80,12 @@ def measured(planned: PlannedTrial) -> Trial:
         client_bound=rate == 100.0,
         failures={"MVCC_READ_CONFLICT": 1},
         notes=("stock signing in JavaScript",),
-        latencies_seconds=latencies,
+        aa=planned.aa,
+        histograms={"caliper": Histogram.of(latencies)},
+        latencies_seconds={"caliper": latencies},
         samples=(
             Sample(time=1.0, label="peer", cpu_seconds=0.1, memory_bytes=1 << 20, throttled_seconds=0.0),
             Sample(time=2.0, label="peer", cpu_seconds=0.4, memory_bytes=1 << 20, throttled_seconds=0.1),
         ),
+        host=(HostSample(time=1.0, busy_seconds=10.0, steal_seconds=0.0, pressure_cpu_seconds=0.5),),
     )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -13,9 +15,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tare.cgroup import CgroupError, CgroupTree, CgroupTreeV1, CgroupTreeV2, cpu_list, hierarchies, weight
+from tare.cgroup import (
+    CgroupError,
+    CgroupTree,
+    CgroupTreeV1,
+    CgroupTreeV2,
+    CgroupUsage,
+    cpu_list,
+    hierarchies,
+    pressure_seconds,
+    weight,
+)
 
 DATA = Path(__file__).parent / "data" / "cluster"
+MEASURED = Path(__file__).parent / "data" / "measure"  # files as a kernel showed them
 REAL = hierarchies(Path("/proc/self/mountinfo").read_text())
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="cgroups are root's to change")
 needs_v1 = pytest.mark.skipif(bool(REAL.missing_v1), reason="this kernel's controllers are not those of version 1")
@@ -117,14 +130,14 @@ def test_usage_is_counted_and_everything_dies(tree: CgroupTree, sleeper: subproc
     assert tree.processes("busy") == {sleeper.pid}
     assert tree.processes("busy", recursive=False) == set()
     time.sleep(0.3)
-    assert 0.05 < tree.cpu_usage_seconds("busy") < 5
-    assert tree.memory_bytes("busy") > 0
-    assert tree.throttled_seconds("busy/inner") == 0
+    assert 0.05 < tree.usage("busy").cpu_seconds < 5
+    assert tree.usage("busy").memory_bytes > 0
+    assert tree.usage("busy/inner").throttled_seconds == 0
     tree.kill("busy")
     assert sleeper.wait(5) == -9
     tree.remove("busy")
     with pytest.raises(OSError):
-        tree.cpu_usage_seconds("busy")
+        tree.usage("busy")
     assert tree.processes("busy") == set()
 
 
@@ -144,7 +157,9 @@ def test_a_quota_throttles(tree: CgroupTree, sleeper: subprocess.Popen[bytes]) -
     tree.set_cpu_quota("slow", 0.25)
     enter(tree, "slow", sleeper.pid)
     time.sleep(0.5)
-    assert tree.throttled_seconds("slow") > 0
+    usage = tree.usage("slow")
+    assert usage.throttled_seconds > 0
+    assert 0 < usage.throttled_periods <= usage.periods
 
 
 @needs_root
@@ -293,11 +308,58 @@ def test_v2_quota(v2_root: Path) -> None:
     assert (v2_root / "tare/lab/nodes/one/pods/cpu.max").read_text() == "max 100000"
 
 
-def test_v2_readings(v2_root: Path) -> None:
-    tree = CgroupTreeV2(lab="lab", root=v2_root)
-    assert tree.cpu_usage_seconds("nodes/one") == 2.5
-    assert tree.throttled_seconds("nodes/one") == 0.75
-    assert tree.memory_bytes("nodes/one") == 80 << 20
+def recorded_v1(folder: Path) -> CgroupTreeV1:
+    mounts = {name: folder / name for name in ("cpu", "cpuacct", "cpuset", "memory", "pids")}
+    return CgroupTreeV1(lab="lab", controllers=mounts, unified=folder / "unified")
+
+
+def test_v1_readings() -> None:
+    assert recorded_v1(MEASURED / "v1").usage("pod") == CgroupUsage(
+        cpu_seconds=2.002919491,
+        memory_bytes=45342720 - 8388608,
+        throttled_seconds=1.343719069,
+        periods=40,
+        throttled_periods=39,
+        pressure_cpu_seconds=1.976625,
+        pressure_memory_seconds=0.0,
+        pressure_io_seconds=0.0,
+    )
+
+
+def test_v1_a_cgroup_of_a_container_runtime_has_no_pressure(tmp_path: Path) -> None:
+    shutil.copytree(MEASURED / "v1", tmp_path, dirs_exist_ok=True)
+    shutil.rmtree(tmp_path / "unified" / "tare" / "lab" / "pod")
+    usage = recorded_v1(tmp_path).usage("pod")
+    assert (usage.pressure_cpu_seconds, usage.pressure_memory_seconds, usage.pressure_io_seconds) == (None, None, None)
+    assert usage.cpu_seconds == 2.002919491
+
+
+def test_v2_readings() -> None:
+    assert CgroupTreeV2(lab="lab", root=MEASURED / "v2").usage("pod") == CgroupUsage(
+        cpu_seconds=6.229794,
+        memory_bytes=2097152,
+        throttled_seconds=6.278391,
+        periods=85,
+        throttled_periods=85,
+        pressure_cpu_seconds=6.365623,
+        pressure_memory_seconds=0.0,
+        pressure_io_seconds=0.0,
+    )
+
+
+def test_v2_a_kernel_without_pressure_and_a_cgroup_without_a_quota(v2_root: Path) -> None:
+    (v2_root / "tare/lab/nodes/one/cpu.stat").write_text("usage_usec 2500000\nuser_usec 0\nsystem_usec 2500000\n")
+    assert CgroupTreeV2(lab="lab", root=v2_root).usage("nodes/one") == CgroupUsage(
+        cpu_seconds=2.5, memory_bytes=80 << 20, throttled_seconds=0.0, periods=0, throttled_periods=0
+    )
+
+
+def test_pressure_that_is_switched_off_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def switched_off(self: Path) -> str:
+        raise OSError(errno.EOPNOTSUPP, "Operation not supported")
+
+    monkeypatch.setattr(Path, "read_text", switched_off)
+    assert pressure_seconds(tmp_path / "cpu.pressure") is None
 
 
 def test_v2_processes_of_the_whole_subtree(v2_root: Path) -> None:

@@ -23,7 +23,7 @@ MOUNTINFO = Path("/proc/self/mountinfo")
 CONTROLLERS = ("cpu", "cpuacct", "cpuset", "memory", "pids")  # what a node's daemons need
 # What they use where the kernel has it; a kubelet insists on hugetlb then.
 OPTIONAL_CONTROLLERS = ("blkio", "devices", "freezer", "hugetlb", "io")
-PERIOD_MICROSECONDS = 100_000
+_RESOURCES = ("cpu", "memory", "io")  # those whose pressure the kernel counts
 _ENTER = 'while [ "$1" != -- ]; do echo $$ > "$1"; shift; done; shift; exec "$@"'
 
 
@@ -62,6 +62,26 @@ def hierarchies(mountinfo: str) -> Hierarchies:
                 if option in (*CONTROLLERS, *OPTIONAL_CONTROLLERS) or option.startswith("name="):
                     v1.setdefault(option, mount_point)
     return Hierarchies(v1=v1, v2=v2)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CgroupUsage:
+    """What a cgroup and all below it have used since it was made; ``memory_bytes`` is of now.
+
+    ``memory_bytes`` is the working set as Kubernetes counts it: usage less the file pages not used lately. Of
+    ``periods`` under the cgroup's own quota, ``throttled_periods`` ran into it; ``throttled_seconds`` is summed over
+    the CPUs it was kept from. A pressure is the time during which some task of it waited for the resource, None where
+    the kernel does not tell (version 1 has none of its own).
+    """
+
+    cpu_seconds: float
+    memory_bytes: int
+    throttled_seconds: float
+    periods: int
+    throttled_periods: int
+    pressure_cpu_seconds: float | None = None
+    pressure_memory_seconds: float | None = None
+    pressure_io_seconds: float | None = None
 
 
 class CgroupTree(abc.ABC):
@@ -155,16 +175,8 @@ class CgroupTree(abc.ABC):
         """Limit the cgroup to ``cpus`` CPU seconds per second, or lift the limit with None."""
 
     @abc.abstractmethod
-    def cpu_usage_seconds(self, path: str) -> float:
-        """Return the CPU time used by the cgroup and all below it since it was made."""
-
-    @abc.abstractmethod
-    def throttled_seconds(self, path: str) -> float:
-        """Return how long the cgroup's own quota has kept it from running, summed over its CPUs."""
-
-    @abc.abstractmethod
-    def memory_bytes(self, path: str) -> int:
-        """Return the working set as Kubernetes counts it: usage less the file pages not used lately."""
+    def usage(self, path: str = "") -> CgroupUsage:
+        """Return what the cgroup and all below it have used."""
 
     def _kill_once(self, path: str, pids: set[int]) -> None:
         # A pid may be used anew by the time it is signalled: open it first, then look whether it is still ours.
@@ -190,6 +202,7 @@ class CgroupTreeV1(CgroupTree):
         roots = [*controllers.values(), *((unified,) if unified else ())]
         super().__init__(lab=lab, roots=roots)
         self._controllers = dict(controllers)
+        self._unified = unified
         self._lowered: dict[Path, int] = {}
 
     def make(self, path: str, *, cpus: tuple[int, ...] | None = None, cpu_shares: int | None = None) -> None:
@@ -235,16 +248,20 @@ class CgroupTreeV1(CgroupTree):
                 if room == own:
                     del self._lowered[child]
 
-    def cpu_usage_seconds(self, path: str) -> float:
-        return int((self._directory("cpuacct", path) / "cpuacct.usage").read_text()) / 1e9
-
-    def throttled_seconds(self, path: str) -> float:
-        return _table(self._directory("cpu", path) / "cpu.stat").get("throttled_time", 0) / 1e9
-
-    def memory_bytes(self, path: str) -> int:
-        directory = self._directory("memory", path)
-        usage = int((directory / "memory.usage_in_bytes").read_text())
-        return max(0, usage - _table(directory / "memory.stat").get("total_inactive_file", 0))
+    def usage(self, path: str = "") -> CgroupUsage:
+        cpu = _table(self._directory("cpu", path) / "cpu.stat")
+        memory = self._directory("memory", path)
+        used_bytes = int((memory / "memory.usage_in_bytes").read_text())
+        idle_bytes = _table(memory / "memory.stat").get("total_inactive_file", 0)
+        return CgroupUsage(
+            cpu_seconds=int((self._directory("cpuacct", path) / "cpuacct.usage").read_text()) / 1e9,
+            memory_bytes=max(0, used_bytes - idle_bytes),
+            throttled_seconds=cpu.get("throttled_time", 0) / 1e9,
+            periods=cpu.get("nr_periods", 0),
+            throttled_periods=cpu.get("nr_throttled", 0),
+            # The version 2 hierarchy beside the others has what Tare made, not what a container runtime makes.
+            **(_pressures(self._unified / self.name / path) if self._unified else {}),
+        )
 
     def _kill_once(self, path: str, pids: set[int]) -> None:
         if "freezer" in self._controllers:
@@ -312,16 +329,19 @@ class CgroupTreeV2(CgroupTree):
         period = int(file.read_text().split()[1])
         _write(file, f"{'max' if cpus is None else round(cpus * period)} {period}")
 
-    def cpu_usage_seconds(self, path: str) -> float:
-        return _table(self._root / self.name / path / "cpu.stat")["usage_usec"] / 1e6
-
-    def throttled_seconds(self, path: str) -> float:
-        return _table(self._root / self.name / path / "cpu.stat").get("throttled_usec", 0) / 1e6
-
-    def memory_bytes(self, path: str) -> int:
+    def usage(self, path: str = "") -> CgroupUsage:
         directory = self._root / self.name / path
-        usage = int((directory / "memory.current").read_text())
-        return max(0, usage - _table(directory / "memory.stat").get("inactive_file", 0))
+        cpu = _table(directory / "cpu.stat")
+        used_bytes = int((directory / "memory.current").read_text())
+        idle_bytes = _table(directory / "memory.stat").get("inactive_file", 0)
+        return CgroupUsage(
+            cpu_seconds=cpu["usage_usec"] / 1e6,
+            memory_bytes=max(0, used_bytes - idle_bytes),
+            throttled_seconds=cpu.get("throttled_usec", 0) / 1e6,
+            periods=cpu.get("nr_periods", 0),
+            throttled_periods=cpu.get("nr_throttled", 0),
+            **_pressures(directory),
+        )
 
     def _kill_once(self, path: str, pids: set[int]) -> None:
         switch = self._root / self.name / path / "cgroup.kill"  # since Linux 5.14; takes new children with it
@@ -346,6 +366,24 @@ def cpu_list(text: str) -> tuple[int, ...]:
             raise ValueError(f"{part!r} runs backwards")
         found.update(range(begin, end + 1))
     return tuple(sorted(found))
+
+
+def pressure_seconds(file: Path) -> float | None:
+    """Return for how long some task waited, from a pressure file of the kernel; None where it counts none.
+
+    The file's first line is ``some avg10=0.00 avg60=0.00 avg300=0.00 total=MICROSECONDS``.
+    """
+    try:
+        text = file.read_text()
+    except OSError as error:
+        if error.errno in (errno.ENOENT, errno.EOPNOTSUPP):  # not built in; built in and switched off
+            return None
+        raise
+    return int(text.splitlines()[0].rpartition("total=")[2]) / 1e6
+
+
+def _pressures(directory: Path) -> dict[str, float | None]:
+    return {f"pressure_{name}_seconds": pressure_seconds(directory / f"{name}.pressure") for name in _RESOURCES}
 
 
 def _quota_v1(directory: Path) -> tuple[int, int]:

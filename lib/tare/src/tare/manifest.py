@@ -128,8 +128,23 @@ class Caliper:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Wrk:
+    """wrk as the load generator; runs on lab node ``node``. ``script`` writes its histogram of latencies."""
+
+    node: str
+    threads: int
+    connections: int
+    path: str
+    keep_alive: bool
+    timeout_seconds: float
+    program: str
+    script: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Loads:
     caliper: Caliper | None = None
+    wrk: Wrk | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

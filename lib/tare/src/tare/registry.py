@@ -37,9 +37,15 @@ def _caliper(manifest: Manifest, cluster: Cluster, commands: Commands) -> Load[A
     return Caliper(cluster=cluster, spec=_declared("load", "caliper", manifest.loads.caliper), commands=commands)
 
 
+def _wrk(manifest: Manifest, cluster: Cluster, commands: Commands) -> Load[Any]:
+    from tare.loads.wrk import Wrk
+
+    return Wrk(cluster=cluster, spec=_declared("load", "wrk", manifest.loads.wrk), commands=commands)
+
+
 SERVICES: Mapping[str, Callable[[Manifest, Cluster, Path, Commands, Progress], Service[Any]]] = {"fabric": _fabric}
 
-LOADS: Mapping[str, Callable[[Manifest, Cluster, Commands], Load[Any]]] = {"caliper": _caliper}
+LOADS: Mapping[str, Callable[[Manifest, Cluster, Commands], Load[Any]]] = {"caliper": _caliper, "wrk": _wrk}
 
 
 def service(
@@ -53,9 +59,18 @@ def service(
     return make(manifest, cluster, directory, commands, progress)
 
 
-def load(manifest: Manifest, *, cluster: Cluster, commands: Commands) -> Load[Any]:
-    """Return the load generator of the lab's experiment. Raises UsageError as ``service`` does."""
-    return _known("load", manifest.experiment.load, LOADS)(manifest, cluster, commands)
+def loads(manifest: Manifest, *, cluster: Cluster, commands: Commands) -> dict[str, Load[Any]]:
+    """Return the load generators that the lab declares, by name; that of its experiment is among them.
+
+    Raises UsageError when the experiment's is not known or not declared.
+    """
+    _known("load", manifest.experiment.load, LOADS)
+    _declared("load", manifest.experiment.load, getattr(manifest.loads, manifest.experiment.load))
+    return {
+        name: make(manifest, cluster, commands)
+        for name, make in LOADS.items()
+        if getattr(manifest.loads, name) is not None
+    }
 
 
 def _known(kind: str, name: str, table: Mapping[str, T]) -> T:

@@ -75,7 +75,7 @@ def test_an_unknown_command_lists_the_commands(runner: CliRunner) -> None:
     result = runner.invoke(tare, ["rnu"])
     assert result.exit_code == 2
     assert "No such command 'rnu'" in result.stderr
-    assert "doctor, down, kubectl, list, logs, pins, run, status, up" in result.stderr
+    assert "doctor, down, kubectl, list, logs, pins, results, run, status, test, up" in result.stderr
 
 
 @pytest.mark.parametrize("name", sorted(tare.commands))

@@ -25,8 +25,9 @@ from .conftest import DIGEST, machine
 
 
 @pytest.fixture
-def state(tmp_path: Path) -> StateDirectory:
-    return StateDirectory(root=tmp_path / "state", lab="lab")
+def state(tmp_path_factory: pytest.TempPathFactory) -> StateDirectory:
+    # Not in a folder named after the test: paths of sockets have to be short.
+    return StateDirectory(root=tmp_path_factory.mktemp("s"), lab="lab")
 
 
 def cluster(lab: manifest.Manifest, state: StateDirectory, on: Machine) -> Cluster:

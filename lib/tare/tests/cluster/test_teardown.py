@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -25,8 +24,9 @@ LAB = f"pytest-{os.getpid()}"
 
 
 @pytest.fixture
-def state(tmp_path: Path) -> StateDirectory:
-    return StateDirectory(root=tmp_path / "state", lab=LAB)
+def state(tmp_path_factory: pytest.TempPathFactory) -> StateDirectory:
+    # Not in a folder named after the test: paths of sockets have to be short.
+    return StateDirectory(root=tmp_path_factory.mktemp("s"), lab=LAB)
 
 
 def take_down(state: StateDirectory) -> list[str]:

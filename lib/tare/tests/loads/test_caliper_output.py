@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tare.loads import caliper_output as output
+from tare.loads.output_error import OutputError
 
 DATA = Path(__file__).parents[1] / "data" / "caliper"
 
@@ -101,25 +102,60 @@ def test_a_round_that_caliper_gave_up_is_told() -> None:
 
 
 def test_a_foreign_file_is_refused() -> None:
-    with pytest.raises(output.OutputError, match=r"^t.csv:1: expected 'id,created_ms.*found 'hello'$"):
+    with pytest.raises(OutputError, match=r"^t.csv:1: expected 'id,created_ms.*found 'hello'$"):
         output.transactions("hello\n", source="t.csv")
 
 
 def test_a_truncated_line_is_refused_with_its_number() -> None:
     text = "id,created_ms,finished_ms,status\na,1,2,success\nb,3"
-    with pytest.raises(output.OutputError, match=r"^t.csv:3: expected id, two times .*, found 'b,3'$"):
+    with pytest.raises(OutputError, match=r"^t.csv:3: expected id, two times .*, found 'b,3'$"):
         output.transactions(text, source="t.csv")
 
 
 @pytest.mark.parametrize("row", ["| measured | 1 | 2 |", "| measured | x | 0 | 1 | 1 | 1 | 1 | 1 |"])
 def test_a_table_row_that_is_none_is_refused(row: str) -> None:
-    with pytest.raises(output.OutputError, match=r"^caliper.log:2: expected (8 cells|numbers)"):
+    with pytest.raises(OutputError, match=r"^caliper.log:2: expected (8 cells|numbers)"):
         output.table(f"noise\n{row}\n", source="caliper.log")
 
 
 def test_figures_of_nothing() -> None:
     with pytest.raises(ValueError, match="no transaction was sent"):
         output.figures([])
+
+
+def worker(case: str, number: int) -> list[output.Transaction]:
+    file = DATA / case / f"transactions-1-{number}.csv"
+    return output.transactions(file.read_text(), source=file.name)
+
+
+@pytest.mark.parametrize(
+    ("case", "rate", "seconds", "late"),
+    [("served", 25, 8, (19, 20)), ("refused", 20, 3, (0, 0))],
+)
+def test_late_transactions_of_the_recorded_workers(
+    case: str, rate: float, seconds: float, late: tuple[int, int]
+) -> None:
+    found = [output.late(worker(case, number), rate=rate / 2, duration_seconds=seconds) for number in (0, 1)]
+    assert tuple(found) == late
+
+
+def test_an_even_worker_sends_nothing_late_and_one_that_paused_what_was_due_meanwhile() -> None:
+    even = [transaction(number * 100, 5) for number in range(21)]
+    assert output.late(even, rate=10, duration_seconds=2) == 0
+    # A pause of 0.45 s from the eleventh on; the client then sends as fast as it can, 10 ms each.
+    paused = [transaction(max(number * 100, 1450 + (number - 11) * 10), 5) for number in range(11, 21)]
+    assert output.late(even[:11] + paused, rate=10, duration_seconds=2) == 3
+
+
+def test_transactions_that_were_due_and_not_sent_are_late_too() -> None:
+    assert output.late([transaction(number * 100, 5) for number in range(15)], rate=10, duration_seconds=2) == 5
+    assert output.late([], rate=10, duration_seconds=2) == 20
+
+
+def test_successes_are_counted_by_the_second_while_it_was_sending() -> None:
+    sent = [transaction(number * 250, 100, succeeded=number != 3) for number in range(9)]
+    assert output.figures(sent).completed_per_second == (3, 4)
+    assert sum(output.figures(recorded("served")).completed_per_second) <= 202
 
 
 def test_queued_work_does_not_count_as_done_while_sending() -> None:

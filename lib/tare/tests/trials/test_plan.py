@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import json
 
@@ -9,14 +10,16 @@ from hypothesis import strategies as st
 
 from tare.errors import TareError
 from tare.manifest import Factor
-from tare.trials.design import Design
+from tare.trials.design import Blocks, Design
 from tare.trials.levels import describe
 from tare.trials.plan import Plan, make
 
 REASON = "no KVM that runs a guest"
 
 
-def design(blocks: int = 2, **levels: tuple[str | float, ...]) -> Design:
+def design(
+    blocks: int = 2, *, aa: bool = False, resolution: int | None = None, **levels: tuple[str | float, ...]
+) -> Design:
     chosen: dict[str, tuple[str | float, ...]] = {
         "runtime": ("runc", "gvisor", "kata"),
         "vcpus": ("shared", "1:2"),
@@ -36,15 +39,17 @@ def design(blocks: int = 2, **levels: tuple[str | float, ...]) -> Design:
             )
             for name, of_factor in chosen.items()
         },
-        blocks=blocks,
+        blocks=Blocks(least=blocks, most=blocks),
         warmup_seconds=1.0,
         duration_seconds=2.0,
+        aa=aa,
+        resolution=resolution,
     )
 
 
-def plan(seed: int = 1, blocks: int = 2) -> Plan:
+def plan(seed: int = 1, blocks: int = 2, *, aa: bool = False) -> Plan:
     unavailable = {"runtime": {"kata": REASON}, "total_cpus": {4.0: "node 'fabric' has 1 CPU"}}
-    return make(design(blocks), seed=seed, unavailable=unavailable)
+    return make(design(blocks, aa=aa), seed=seed, unavailable=unavailable)
 
 
 @given(seed=st.integers(min_value=0), blocks=st.integers(min_value=1, max_value=5))
@@ -53,7 +58,7 @@ def test_every_block_has_every_cell_once(seed: int, blocks: int) -> None:
     expected = sorted(map(describe, made.cells))
     for number in range(blocks):
         assert sorted(describe(trial.levels) for trial in made.block(number)) == expected
-    assert len(list(made.trials())) == len(made) == blocks * 16
+    assert len(list(made.trials())) == blocks * made.trials_per_block == blocks * 16
 
 
 @given(seed=st.integers(min_value=0))
@@ -70,7 +75,7 @@ def test_within_a_block_each_deployment_is_made_once(seed: int) -> None:
 
 @given(seed=st.integers(min_value=0), blocks=st.integers(min_value=1, max_value=4))
 def test_more_blocks_do_not_change_those_already_drawn(seed: int, blocks: int) -> None:
-    assert list(plan(seed, blocks).trials()) == list(plan(seed, blocks + 1).trials())[: len(plan(seed, blocks))]
+    assert list(plan(seed, blocks).trials()) == list(plan(seed, blocks + 1).trials())[: blocks * 16]
 
 
 @given(seed=st.integers(min_value=0))
@@ -116,5 +121,40 @@ def test_a_factor_without_a_level_that_can_run_is_told() -> None:
 
 def test_the_record_is_json() -> None:
     record = json.loads(json.dumps(plan().as_record()))
-    assert len(record["trials"]) == 32
+    assert len(record["cells"]) == 16 and record["seed"] == 1
     assert record["factors"]["runtime"]["levels"] == ["runc", "gvisor", "kata"]
+
+
+def test_over_many_blocks_each_of_three_cells_comes_first_about_as_often() -> None:
+    """A third of 500 draws: 167 +- 53 is five standard deviations."""
+    made = make(design(500, vcpus=("shared",), total_cpus=(1.0,), send_rate=(25.0,)), seed=1, unavailable={})
+    first = [describe(made.block(number)[0].levels) for number in range(500)]
+    assert 114 < first.count("runtime=kata send_rate=25 total_cpus=1 vcpus=shared") < 220
+
+
+@given(seed=st.integers(min_value=0))
+def test_the_aa_arm_is_every_baseline_cell_once_more_in_a_deployment_of_its_own(seed: int) -> None:
+    block = plan(seed, aa=True).block(0)
+    again = [trial for trial in block if trial.aa]
+    assert sorted(describe(trial.levels) for trial in again) == sorted(
+        describe(trial.levels) for trial in block if trial.levels["runtime"] == "runc" and not trial.aa
+    )
+    assert len(again) == 8 and {trial.deployment for trial in again}.isdisjoint(
+        trial.deployment for trial in block if not trial.aa
+    )
+    assert len({trial.deployment for trial in block}) == 6
+    assert len(plan(seed, aa=True).cells) == 16
+
+
+def test_the_aa_arm_of_a_run_factor_shares_its_deployment() -> None:
+    compared = dataclasses.replace(design(aa=True), compare="total_cpus", baseline=0.5)
+    made = make(compared, seed=1, unavailable={})
+    assert all(any(run.aa for run in deployment.runs) for deployment in made.deployments)
+    assert sum(trial.aa for trial in made.block(0)) == 3 * 2 * 2
+
+
+def test_a_fraction_halves_the_conditions_and_keeps_every_level_in_each() -> None:
+    made = make(design(resolution=3, total_cpus=(0.5, 1.0)), seed=1, unavailable={})
+    assert len(made.cells) == 3 * 4
+    conditions = {describe({name: cell[name] for name in cell if name != "runtime"}) for cell in made.cells}
+    assert len(conditions) == 4

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import sys
 import traceback
 from typing import Any
 
@@ -15,8 +17,10 @@ from tare.cli.interrupt import Interrupted
 from tare.cli.kubectl import kubectl
 from tare.cli.list import list_labs
 from tare.cli.logs import logs
+from tare.cli.results import results
 from tare.cli.run import run
 from tare.cli.status import status
+from tare.cli.test import test
 from tare.cli.up import up
 from tare.errors import TareError, UsageError
 
@@ -28,6 +32,7 @@ built lab, which has a slash in it.
 \b
 Examples:
   tare run kata-hlf                  the whole way, with a table at the end
+  tare test --lab kata-hlf           its budgets, judged by pytest
   tare doctor                        what this machine can and cannot run
   tare up kata-hlf                   bring it up and leave it
   tare kubectl kata-hlf -- get pods -A
@@ -76,6 +81,10 @@ class TareGroup(click.Group):
             if isinstance(error, UsageError):
                 click.echo("`tare --help` and `tare COMMAND --help` tell what can be called.", err=True)
             ctx.exit(error.exit_code)
+        except BrokenPipeError:
+            # Who reads the output has enough; Python writes the rest at its end, and has to find a place for it.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            ctx.exit(128 + signal.SIGPIPE)
         except OSError as error:
             if ctx.params["debug"]:
                 raise
@@ -105,7 +114,7 @@ def tare(debug: bool) -> None:
     """The root of the command line."""
 
 
-for command in (doctor, down, kubectl, list_labs, logs, run, status, up):
+for command in (doctor, down, kubectl, list_labs, logs, results, run, status, test, up):
     tare.add_command(command)
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import secrets
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from tare import quantity
 from tare.cli.common import (
     json_option,
     lab_argument,
@@ -24,7 +26,7 @@ from tare.progress import Reporter
 
 if TYPE_CHECKING:
     from tare.labs import Lab
-    from tare.session import Finished
+    from tare.session import Measurement
 
 
 @click.command()
@@ -40,6 +42,15 @@ if TYPE_CHECKING:
 )
 @click.option("--seed", type=click.IntRange(min=0), help="Seed of the random order.  [default: drawn, and recorded]")
 @click.option("--duration", type=float, metavar="SECONDS", help="Length of the measured part of each trial.")
+@click.option("--aa/--no-aa", default=True, show_default=True, help="Measure the baseline twice in every block.")
+@click.option(
+    "--disturbed-above",
+    default="5 %",
+    show_default=True,
+    metavar="SHARE",
+    help="Repeat a trial in which others took more of the CPUs than this.",
+)
+@click.option("--resume", is_flag=True, help="Go on with the newest run of LAB that broke off, at its next trial.")
 @click.option("--keep", is_flag=True, help="Leave the lab up at the end; `tare down LAB` takes it down.")
 @results_option
 @json_option
@@ -50,6 +61,9 @@ def run(
     levels: tuple[str, ...],
     seed: int | None,
     duration: float | None,
+    aa: bool,
+    disturbed_above: str,
+    resume: bool,
     keep: bool,
     results: Path,
     as_json: bool,
@@ -65,15 +79,42 @@ def run(
       tare run kata-hlf --profile quick --blocks 3
       tare run kata-hlf --level runtime=gvisor --level send_rate=25,50 --duration 20
       tare run kata-hlf --json > report.json
+      tare run kata-hlf --resume
     """
     wanted = parse_levels(levels)
     need_root(f"tare run {lab}")
+    if resume and seed is not None:
+        raise UsageError("--resume goes on with the seed of the run that broke off: leave --seed out")
+    wishes = Wishes(
+        profile=profile,
+        blocks=blocks,
+        levels=wanted,
+        seed=seed,
+        duration_seconds=duration,
+        aa=aa,
+        disturbed_above=quantity.in_base(disturbed_above, unit="1", what="--disturbed-above"),
+        resume=resume,
+    )
     progress = reporter(as_json=as_json)
     try:
         with interruptible(lab, progress):
-            _run(lab, profile, blocks, wanted, seed, duration, keep, results, as_json, progress)
+            _run(lab, wishes, keep=keep, results=results, as_json=as_json, progress=progress)
     finally:
         progress.close()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wishes:
+    """What the call asks for besides what the lab says."""
+
+    profile: str | None
+    blocks: int | None
+    levels: dict[str, tuple[str, ...]]
+    seed: int | None
+    duration_seconds: float | None
+    aa: bool
+    disturbed_above: float
+    resume: bool
 
 
 def parse_levels(words: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
@@ -88,59 +129,56 @@ def parse_levels(words: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     return levels
 
 
-def _run(
-    lab: str,
-    profile: str | None,
-    blocks: int | None,
-    levels: dict[str, tuple[str, ...]],
-    seed: int | None,
-    duration: float | None,
-    keep: bool,
-    results: Path,
-    as_json: bool,
-    progress: Reporter,
-) -> None:
-    from tare.cluster import Cluster
+def _run(lab: str, wishes: Wishes, *, keep: bool, results: Path, as_json: bool, progress: Reporter) -> None:
     from tare.labs import name_of, resolve
     from tare.machine import probe
     from tare.process import Commands
-    from tare.session import measure
-    from tare.state import StateDirectory
-    from tare.trials.design import settle
+    from tare.results import find_unfinished
+    from tare.session import LabSession, begin
+    from tare.trials.design import Blocks, settle
 
     built = resolve(lab, link=results / name_of(lab) / "lab", environment=os.environ, progress=progress)
-    design = settle(built.manifest.experiment, profile=profile, blocks=blocks, duration_seconds=duration, levels=levels)
+    design = settle(
+        built.manifest.experiment,
+        profile=wishes.profile,
+        blocks=None if wishes.blocks is None else Blocks(least=wishes.blocks, most=wishes.blocks),
+        duration_seconds=wishes.duration_seconds,
+        levels=wishes.levels,
+        aa=wishes.aa,
+    )
+    unfinished = find_unfinished(results, built.manifest.name, experiment="") if wishes.resume else None
+    if wishes.resume and unfinished is None:
+        raise UsageError(f"--resume: no run of {built.manifest.name} in {results} broke off; leave --resume out")
     with progress.phase("probe the machine"):
         machine = probe()
-    commands = Commands()
-    state = StateDirectory.of(built.manifest.name, os.environ)
-    with Cluster(
-        manifest=built.manifest, state=state, commands=commands, machine=machine, progress=progress, keep=keep
-    ) as cluster:
-        finished = measure(
-            built,
+    with LabSession(built, machine=machine, commands=Commands(), progress=progress, keep=keep) as session:
+        seed = secrets.randbits(32) if wishes.seed is None else wishes.seed
+        with begin(
+            session,
             design,
-            cluster=cluster,
-            machine=machine,
-            commands=commands,
             results=results,
-            directory=state.path / "service",
-            seed=secrets.randbits(32) if seed is None else seed,
-            progress=progress,
-        )
-    _report(built, finished, as_json, progress)
+            seed=seed,
+            disturbed_above=wishes.disturbed_above,
+            resume=unfinished,
+        ) as measurement:
+            if unfinished is not None:
+                progress.note(f"going on with {unfinished}: {len(measurement.trials())} trials are there already")
+            while measurement.extend():
+                pass
+    _report(built, measurement, as_json, progress)
     if keep:
         progress.note(f"{built.manifest.name} is left up: `tare down {lab}` takes it down")
 
 
-def _report(built: Lab, finished: Finished, as_json: bool, progress: Reporter) -> None:
+def _report(built: Lab, measurement: Measurement, as_json: bool, progress: Reporter) -> None:
     from tare.report.document import document
     from tare.report.summary import summarise
 
-    summary = summarise(built.manifest, finished.plan, finished.stored.trials())
-    folder = finished.stored.folder
+    stored = measurement.stored
+    summary = summarise(built.manifest, measurement.plan, stored.trials(include_set_aside=True))
+    folder = stored.folder
     if as_json:
-        print_json(document(summary, record=finished.stored.record, folder=str(folder)))
+        print_json(document(summary, record=stored.record, folder=str(folder)))
     else:
         from tare.report.table import render
 

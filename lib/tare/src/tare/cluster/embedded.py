@@ -27,7 +27,7 @@ from tare.errors import TareError, UsageError
 from tare.ledger import Ledger
 from tare.machine import Machine
 from tare.manifest import Manifest
-from tare.process import Commands
+from tare.process import Argument, Commands, Completed
 from tare.progress import Progress
 from tare.state import DEFAULT_ROOT, KEPT, StateDirectory
 
@@ -107,6 +107,24 @@ class Cluster:
     def host_path(self, node: str, path: str) -> Path:
         """Return the place on this machine of an absolute path that a node sees, below /var/lib or /run."""
         return self._layout.nodes[node].view.host(path)
+
+    def run_on_node(self, node: str, argv: Sequence[Argument], *, deadline_seconds: float) -> Completed:
+        """Run a program as the node's daemons run, and return what it printed and its exit code, whichever.
+
+        Raises CommandTimeout, ProgramMissing.
+        """
+        setup = self._layout.nodes[node]
+        return self._run(setup.among_daemons(argv), setup.environment, deadline_seconds)
+
+    def run_on_control_plane(self, argv: Sequence[Argument], *, deadline_seconds: float) -> Completed:
+        """Run a program in the control plane's cgroup and network, with the machine's files; see ``run_on_node``."""
+        layout = self._layout
+        within = layout.network.within(layout.network.control_plane, argv)
+        entering = layout.tree.entering(control_plane.CGROUP, (layout.tools["busybox"], "sh"), within)
+        return self._run(entering, next(iter(layout.nodes.values())).environment, deadline_seconds)
+
+    def _run(self, argv: Sequence[str], environment: Mapping[str, str], deadline_seconds: float) -> Completed:
+        return self._commands.run(argv, env=environment, deadline_seconds=deadline_seconds, check=False)
 
     def kubectl(self, *arguments: str, stdin: str | None = None, deadline_seconds: float = 30) -> str:
         """Run the pinned kubectl as the cluster's administrator and return what it prints. Raises CommandFailed."""

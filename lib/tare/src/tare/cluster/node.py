@@ -15,7 +15,7 @@ from tare.cluster import containerd, iptables, kubeconfig, kubelet
 from tare.cluster.addresses import Addresses, NodeAddress
 from tare.cluster.api import wait_until
 from tare.cluster.images import Importer
-from tare.cluster.network import Network
+from tare.cluster.network import NAMESPACES, Network
 from tare.cluster.node_view import NodeView
 from tare.cluster.pki import Authority, Identity
 from tare.cluster.supervision import Program, Supervisor
@@ -152,20 +152,26 @@ class NodeSetup:
 
     def importer(self) -> Importer:
         return Importer(
-            ctr=self.tools["ctr"], socket=containerd.SOCKET, within=self._among_daemons, commands=self.commands
+            ctr=self.tools["ctr"], socket=containerd.SOCKET, within=self.among_daemons, commands=self.commands
         )
 
-    def _among_daemons(self, argv: Sequence[Argument]) -> list[str]:
-        """In the view and the cgroup: what ends the daemons ends this too, instead of leaving it waiting for them."""
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """What the node's daemons find in their environment."""
+        return {**kubelet.search_path([f"{_OWN}/bin", *self.node_path]), **iptables.environment(self.node_path)}
+
+    def among_daemons(self, argv: Sequence[Argument]) -> list[str]:
+        """Return the arguments that run a program as the node's daemons run: in their cgroup, network and view.
+
+        What ends the daemons ends this too, instead of leaving it waiting for them.
+        """
+        network = NAMESPACES / self.node.network.nodes[self.node.name]
+        enter: list[Argument] = [self.tools["nsenter"], f"--net={network}", f"--mount={self.view.namespace}", "--"]
         shell = (self.tools["busybox"], "sh")
-        return self.tree.entering(self.node.daemons_cgroup, shell, self._within_view(argv))
+        return self.tree.entering(self.node.daemons_cgroup, shell, [*enter, *argv])
 
     def program_name(self, program: str) -> str:
         return f"{self.node.name}-{program}"
-
-    def _within_view(self, argv: Sequence[Argument]) -> list[str]:
-        words = [self.tools["nsenter"], f"--mount={self.view.namespace}", "--", *argv]
-        return [str(word) for word in words]
 
     def _program(self, program: str, *arguments: str, hide_kernel_settings: bool = False) -> Program:
         argv: list[Argument] = [self.tools[program], *arguments]
@@ -175,10 +181,7 @@ class NodeSetup:
             cgroup=self.node.daemons_cgroup,
             network_namespace=self.node.network.nodes[self.node.name],
             mount_namespace=self.view.namespace,
-            environment={
-                **kubelet.search_path([f"{_OWN}/bin", *self.node_path]),
-                **iptables.environment(self.node_path),
-            },
+            environment=self.environment,
         )
 
     def _write_identities(self, authority: Authority, own: Path) -> None:

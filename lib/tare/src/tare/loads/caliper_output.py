@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from tare.errors import TareError
+from tare.loads import metrics
+from tare.loads.output_error import OutputError
 
 _HEADER = "id,created_ms,finished_ms,status"
 _STATUSES = ("success", "failed")
@@ -25,14 +26,8 @@ _COMMIT = re.compile(r"status code: (?P<code>\d+)")
 
 UNEXPLAINED = "unexplained"
 
-
-class OutputError(TareError):
-    """Output of a load generator is not as expected; ``source`` and ``line`` (from 1) say where."""
-
-    def __init__(self, source: str, line: int, expected: str, found: str) -> None:
-        self.source = source
-        self.line = line
-        super().__init__(f"{source}:{line}: expected {expected}, found {found[:120]!r}")
+# By less than this a request is not late: a timer's own jitter, and times in whole milliseconds.
+JITTER_SECONDS = 0.01
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +62,12 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figures:
-    """What a round's transactions show; see ``LoadResult``, whose names these are."""
+    """What a round's transactions show; see ``LoadResult``, whose names these are.
+
+    ``duration_seconds`` reaches from the first request to the last answer, so that work which a service has
+    only queued does not count as done; ``goodput`` is successes over it. ``sent_rate`` is what was really
+    sent, over the time in which it was sent. Rates are per second.
+    """
 
     sent_rate: float
     goodput: float
@@ -78,6 +78,7 @@ class Figures:
     last_sent_at: float
     ended_at: float
     latencies_seconds: tuple[float, ...]
+    completed_per_second: tuple[int, ...]
 
 
 def transactions(text: str, *, source: str) -> list[Transaction]:
@@ -122,7 +123,27 @@ def figures(sent: Iterable[Transaction]) -> Figures:
         last_sent_at=last_sent,
         ended_at=ended,
         latencies_seconds=latencies,
+        completed_per_second=metrics.per_second(
+            (transaction.finished_at for transaction in ordered if transaction.succeeded),
+            began_at=began,
+            ended_at=last_sent,
+        ),
     )
+
+
+def late(sent: Iterable[Transaction], *, rate: float, duration_seconds: float) -> int:
+    """Return how many transactions one worker sent late, or never, of ``rate`` per second over the duration.
+
+    Caliper's fixed-rate control has transaction k due k / rate after the round's start (its fixedRate.js).
+    The start is not recorded; it is taken as late as the transactions allow, for none is sent before it is
+    due. A transaction is late if the next one was due already when it was sent.
+    """
+    created = sorted(transaction.created_at for transaction in sent)
+    behind = [at - number / rate for number, at in enumerate(created)]
+    start = min(behind, default=0.0)
+    allowed = max(1 / rate, JITTER_SECONDS)
+    unsent = max(0, int(rate * duration_seconds) - len(created))
+    return sum(delay - start > allowed for delay in behind) + unsent
 
 
 def table(log: str, *, source: str) -> dict[str, Row]:

@@ -1,1 +1,1 @@
-"""What a trial uses while it runs: CPU and memory, from cgroups."""
+"""What a trial uses while it runs, from cgroups, and what else the machine did meanwhile."""

@@ -1,22 +1,24 @@
 """The report as JSON-able values, for programs. Base units throughout.
 
-Format history: 1: first.
+Format history: 1: first; 2: the kind of the intervals, blocks as a range, the A/A arm, attempts set aside, disturbed
+and unsteady trials, the smallest effect, verdicts.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tare.report.summary import Summary, not_run_reason
 
-SCHEMA = 1
+SCHEMA = 2
 
 
-def document(summary: Summary, *, record: Mapping[str, Any], folder: str) -> dict[str, Any]:
-    """Return everything the report knows. ``record`` is the run record, ``folder`` where the run is kept."""
+def document(summary: Summary, *, record: Mapping[str, Any], folder: str, judged: Sequence[str] = ()) -> dict[str, Any]:
+    """Return everything the report knows. ``record`` is the run record, ``folder`` where the run is kept, ``judged``
+    the verdicts on budgets, a sentence each."""
     plan = summary.plan
     found: dict[str, Any] = {
         "schema": SCHEMA,
@@ -27,11 +29,17 @@ def document(summary: Summary, *, record: Mapping[str, Any], folder: str) -> dic
         "compare": plan.design.compare,
         "baseline": plan.design.baseline,
         "seed": plan.seed,
-        "blocks": plan.design.blocks,
+        "blocks": {**dataclasses.asdict(plan.design.blocks), "measured": summary.blocks},
+        "intervals": summary.kind,
+        "verdicts": list(judged),
         "metrics": {name: dataclasses.asdict(metric) for name, metric in summary.metrics.items()},
         "cells": [dataclasses.asdict(cell) for cell in summary.cells],
         "comparisons": [
-            {**dataclasses.asdict(row.comparison), "study": row.study and dataclasses.asdict(row.study)}
+            {
+                **dataclasses.asdict(row.comparison),
+                "study": row.study and dataclasses.asdict(row.study),
+                "smallest_effect": row.smallest_effect,
+            }
             for rows in summary.rows.values()
             for row in rows
         ],

@@ -2,52 +2,77 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tare.manifest import Manifest, Metric, Study, StudyFigure
+from tare.stats.power import minimum_detectable_effect
+from tare.stats.sequence import Method
 from tare.study import applies, beside
-from tare.trials.levels import Levels, describe, matches
+from tare.trials.design import Design
+from tare.trials.levels import Levels, describe, matches, normal
 from tare.trials.plan import Plan
+from tare.trials.steady import NO_STEADY_STATE
 from tare.trials.trial import Trial
-from tare.verdicts.compare import Comparison, compare
+from tare.verdicts.compare import Comparison, IntervalKind, compare
 
-# What the table opens with, where the lab has it; the rest is in the JSON report and the Parquet files.
-HEADLINE = ("goodput", "latency_mean", "latency_p99", "cpu_per_transaction")
+# What a report opens with, where the lab has it; the rest is below, in the JSON report and in the Parquet files.
+HEADLINE = ("goodput", "throughput", "latency_mean", "latency_p99", "cpu_per_request")
+
+CONFIDENCE = 0.95
+
+# As a log-ratio: nobody asks whether a thousandfold effect would be seen.
+_ABSURD = math.log(1000)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
     """One cell over its blocks. ``metrics`` are means over the blocks that have them; base units.
 
-    ``client_bound`` counts the trials in which the load generator set the figures.
+    ``aa`` marks the baseline's second trials. ``trials`` counts those in the figures; of them ``client_bound`` had
+    figures set by the load generator, ``disturbed`` were disturbed at every attempt, and ``unsteady`` found no steady
+    state. ``set_aside`` attempts were repeated, and are in no figure.
     """
 
     levels: Levels
+    aa: bool
     trials: int
     metrics: Mapping[str, float]
     succeeded: int
     failed: int
     client_bound: int
+    disturbed: int
+    unsteady: int
+    set_aside: int
     failures: Mapping[str, int]
     notes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """A comparison, and the study's figure for the same levels when it has one."""
+    """A comparison, and the study's figure for the same levels when it has one.
+
+    ``smallest_effect``, of an A/A arm only, is the share by which a level must differ for as many blocks as there
+    are to show it, in four of five runs; None where they are too few, or do not vary at all.
+    """
 
     comparison: Comparison
     study: StudyFigure | None
+    smallest_effect: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """``rows`` maps each metric to its comparisons; ``unmatched`` are the study's figures that stand beside no row."""
+    """``rows`` maps each metric to its comparisons, A/A arms last; ``unmatched`` are the study's figures that stand
+    beside no row. ``kind`` is how the intervals were made, ``blocks`` how many are whole."""
 
     lab: str
     title: str
     plan: Plan
+    kind: IntervalKind
+    blocks: int
     metrics: Mapping[str, Metric]
     headline: tuple[str, ...]
     cells: tuple[Cell, ...]
@@ -55,40 +80,91 @@ class Summary:
     study: Study | None
     unmatched: tuple[StudyFigure, ...]
 
-    def cell(self, levels: Levels) -> Cell | None:
+    def cell(self, levels: Levels, *, aa: bool = False) -> Cell | None:
         """Return the cell with exactly these levels, or None when no trial of it was kept."""
-        return next((cell for cell in self.cells if describe(cell.levels) == describe(levels)), None)
+        wanted = describe(levels)
+        return next((cell for cell in self.cells if describe(cell.levels) == wanted and cell.aa == aa), None)
+
+    def noise(self, comparison: Comparison) -> Comparison | None:
+        """Return the A/A arm beside a comparison: same metric, same other levels. None without one."""
+        for row in self.rows[comparison.metric]:
+            if row.comparison.aa and describe(row.comparison.condition) == describe(comparison.condition):
+                return row.comparison
+        return None
+
+    def varying(self, metric: str | None = None) -> tuple[str, ...]:
+        """Return the factors besides the compared one that have several levels; with a metric, those of the study's
+        figures of it count too."""
+        seen = [cell.levels for cell in self.cells]
+        seen += [figure.levels for figure in self.unmatched if figure.metric == metric]
+        return tuple(
+            name
+            for name in self.plan.design.factors
+            if name != self.plan.design.compare and len({normal(levels[name]) for levels in seen if name in levels}) > 1
+        )
+
+    def fixed(self) -> Levels:
+        """Return the levels that are the same in every cell."""
+        if not self.cells:
+            return {}
+        others = (*self.varying(), self.plan.design.compare)
+        return {name: level for name, level in self.cells[0].levels.items() if name not in others}
+
+    def usage(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the names of the metrics of CPU and of memory by node type; the client's stands last."""
+        cpu = [name for name, about in self.metrics.items() if name.startswith("cpu_") and about.unit == "cpu"]
+        client = [name for name in ("client_cpu",) if name in self.metrics]
+        return (*cpu, *client), tuple(name for name in self.metrics if name.startswith("memory_"))
 
 
-def summarise(manifest: Manifest, plan: Plan, trials: Sequence[Trial]) -> Summary:
-    """Return what is to be said about the trials. Cells come in the order of the plan's declaration."""
+def summarise(manifest: Manifest, plan: Plan, trials: Sequence[Trial], *, method: Method = "t") -> Summary:
+    """Return what is to be said about the trials, those set aside among them. Cells come in the order of the plan.
+
+    ``method`` makes the intervals where the number of blocks was left open.
+    """
     order = {describe(levels): place for place, levels in enumerate(plan.cells)}
-    ordered = sorted(trials, key=lambda trial: (order.get(describe(trial.levels), len(order)), trial.index))
+    ordered = sorted(trials, key=lambda trial: (trial.aa, order.get(describe(trial.levels), len(order)), trial.index))
     factor, baseline = plan.design.compare, plan.design.baseline
+    kind = interval_kind(plan.design, method)
     rows = {
         metric: tuple(
-            Row(comparison=comparison, study=beside(manifest.study, comparison, factor=factor))
-            for comparison in compare(ordered, metric=metric, factor=factor, baseline=baseline)
+            _row(comparison, manifest.study, factor)
+            for comparison in compare(
+                ordered, metric=metric, factor=factor, baseline=baseline, kind=kind, confidence=CONFIDENCE
+            )
         )
         for metric in manifest.experiment.metrics
     }
-    all_rows = [row for of_metric in rows.values() for row in of_metric]
+    compared = [row.comparison for of_metric in rows.values() for row in of_metric if not row.comparison.aa]
     figures = manifest.study.figures if manifest.study else ()
-    of_study = [figure.metric for figure in figures if figure.metric in manifest.experiment.metrics]
-    headline = dict.fromkeys(name for name in (*HEADLINE, *of_study) if name in manifest.experiment.metrics)
+    of_study = [figure.metric for figure in figures]
+    headline = tuple(dict.fromkeys(name for name in (*HEADLINE, *of_study) if name in manifest.experiment.metrics))
     return Summary(
         lab=manifest.name,
         title=manifest.title,
         plan=plan,
+        kind=kind,
+        blocks=whole_blocks(plan, trials),
         metrics=manifest.experiment.metrics,
-        headline=tuple(headline) or tuple(manifest.experiment.metrics),
+        headline=headline or tuple(manifest.experiment.metrics),
         cells=_cells(ordered),
         rows=rows,
         study=manifest.study,
         unmatched=tuple(
-            figure for figure in figures if not any(applies(figure, row.comparison, factor=factor) for row in all_rows)
+            figure for figure in figures if not any(applies(figure, one, factor=factor) for one in compared)
         ),
     )
+
+
+def interval_kind(design: Design, method: Method) -> IntervalKind:
+    """Return how intervals are made: as for a fixed number of blocks, where the design fixes it."""
+    return "fixed" if design.blocks.least == design.blocks.most else method
+
+
+def whole_blocks(plan: Plan, trials: Iterable[Trial]) -> int:
+    """Return how many blocks have every trial of theirs."""
+    counted = Counter(trial.block for trial in trials if not trial.set_aside)
+    return sum(count == plan.trials_per_block for count in counted.values())
 
 
 def not_run_reason(plan: Plan, figure: StudyFigure) -> str | None:
@@ -99,28 +175,46 @@ def not_run_reason(plan: Plan, figure: StudyFigure) -> str | None:
     return None
 
 
+def _row(comparison: Comparison, study: Study | None, factor: str) -> Row:
+    if comparison.aa:
+        return Row(comparison=comparison, study=None, smallest_effect=_smallest_effect(comparison))
+    return Row(comparison=comparison, study=beside(study, comparison, factor=factor), smallest_effect=None)
+
+
+def _smallest_effect(noise: Comparison) -> float | None:
+    # A spread of zero is rounding: it does not say that any effect would be seen.
+    if not noise.deviation:
+        return None
+    found = minimum_detectable_effect(noise.deviation, blocks=noise.n, alpha=1 - noise.confidence)
+    return math.expm1(found) if found < _ABSURD else None
+
+
 def _cells(trials: Sequence[Trial]) -> tuple[Cell, ...]:
-    grouped: dict[str, list[Trial]] = {}
+    grouped: dict[tuple[str, bool], list[Trial]] = {}
     for trial in trials:
-        grouped.setdefault(describe(trial.levels), []).append(trial)
+        grouped.setdefault((describe(trial.levels), trial.aa), []).append(trial)
     return tuple(_cell(of_cell) for of_cell in grouped.values())
 
 
-def _cell(trials: Sequence[Trial]) -> Cell:
+def _cell(attempts: Sequence[Trial]) -> Cell:
+    trials = [trial for trial in attempts if not trial.set_aside]
     values: dict[str, list[float]] = {}
-    failures: dict[str, int] = {}
+    failures: Counter[str] = Counter()
     for trial in trials:
         for name, value in trial.metrics.items():
             values.setdefault(name, []).append(value)
-        for reason, count in trial.failures.items():
-            failures[reason] = failures.get(reason, 0) + count
+        failures.update(trial.failures)
     return Cell(
-        levels=trials[0].levels,
+        levels=attempts[0].levels,
+        aa=attempts[0].aa,
         trials=len(trials),
-        metrics={name: sum(found) / len(found) for name, found in values.items()},
+        metrics={name: math.fsum(found) / len(found) for name, found in values.items()},
         succeeded=sum(trial.succeeded for trial in trials),
         failed=sum(trial.failed for trial in trials),
         client_bound=sum(trial.client_bound for trial in trials),
-        failures=failures,
+        disturbed=sum(bool(trial.disturbances) for trial in trials),
+        unsteady=sum(NO_STEADY_STATE in trial.steady_state for trial in trials),
+        set_aside=len(attempts) - len(trials),
+        failures=dict(failures),
         notes=tuple(dict.fromkeys(note for trial in trials for note in trial.notes)),
     )

@@ -11,14 +11,12 @@ from rich.table import Table
 from rich.text import Text
 
 from tare.manifest import StudyFigure
-from tare.report.summary import Cell, Row, Summary, not_run_reason
-from tare.report.units import ratio, round_to, show
-from tare.trials.levels import Levels, describe, normal
+from tare.report import wording
+from tare.report.summary import Row, Summary
+from tare.report.wording import CLIENT_BOUND, DASH
+from tare.trials.levels import describe
 from tare.trials.levels import show as show_level
-from tare.verdicts.compare import Comparison
-
-CLIENT_BOUND = "client-bound"
-DASH = "–"  # noqa: RUF001
+from tare.units import ratio, show
 
 
 def render(summary: Summary) -> RenderableType:
@@ -33,22 +31,16 @@ def render(summary: Summary) -> RenderableType:
 
 
 def _heading(summary: Summary) -> Text:
-    design = summary.plan.design
-    blocks = f"{design.blocks} block" + ("s" if design.blocks > 1 else "")
     text = Text(summary.title, "bold")
-    return text.append(
-        f"\n{design.compare} against {show_level(design.baseline)}; {blocks}, "
-        f"{design.duration_seconds:g} s a trial after {design.warmup_seconds:g} s of warm-up; seed {summary.plan.seed}",
-        "not bold dim",
-    )
+    text.append(f"\n{wording.design(summary)}", "not bold dim")
+    return text.append(f"\n{wording.interval_kind(summary)}", "not bold dim")
 
 
 def _metric_table(summary: Summary, metric: str) -> Table:
     about = summary.metrics[metric]
-    rows = summary.rows[metric]
     title = f"{metric}  ({about.better} is better)"
     table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
-    for factor in _varying(summary, with_study=True):
+    for factor in summary.varying(metric):
         table.add_column(factor, justify="right")
     table.add_column(summary.plan.design.compare)
     table.add_column(show_level(summary.plan.design.baseline), justify="right")
@@ -58,111 +50,82 @@ def _metric_table(summary: Summary, metric: str) -> Table:
     table.add_column("n", justify="right")
     table.add_column("study", justify="right")
     table.add_column("")
-    for place, row in enumerate(rows, start=1):
-        comparison = row.comparison
-        table.add_row(
-            *(_show(summary, factor, comparison.condition) for factor in _varying(summary, with_study=True)),
-            show_level(comparison.level),
-            show(comparison.baseline_value, about.unit),
-            show(comparison.value, about.unit),
-            ratio(comparison.ratio),
-            _interval(comparison),
-            str(comparison.n),
-            ratio(row.study.ratio) if row.study else DASH,
-            _marks(summary, row, with_failures=metric == summary.headline[0]),
-            end_section=place == len(rows),
-        )
+    of_levels = [row for row in summary.rows[metric] if not row.comparison.aa]
+    arms = [row for row in summary.rows[metric] if row.comparison.aa]
+    for rows in (of_levels, arms):
+        for place, row in enumerate(rows, start=1):
+            table.add_row(*_metric_row(summary, metric, row), end_section=place == len(rows))
     for figure in summary.unmatched:
         if figure.metric == metric:
             table.add_row(*_study_row(summary, figure), style="dim")
     return table
 
 
+def _metric_row(summary: Summary, metric: str, row: Row) -> list[RenderableType]:
+    comparison, unit = row.comparison, summary.metrics[metric].unit
+    return [
+        *(wording.factor_level(summary, factor, comparison.condition) for factor in summary.varying(metric)),
+        wording.level(comparison),
+        show(comparison.baseline_value, unit),
+        show(comparison.value, unit),
+        ratio(comparison.ratio),
+        wording.interval(comparison),
+        str(comparison.n),
+        ratio(row.study.ratio) if row.study else DASH,
+        Text("; ".join(wording.marks(summary, row, of_cells=metric == summary.headline[0])), "yellow"),
+    ]
+
+
 def _study_row(summary: Summary, figure: StudyFigure) -> list[str]:
     """A figure that the study prints for levels not measured here, as a row of its own."""
     compare = summary.plan.design.compare
     levels = [
-        _show(summary, factor, figure.levels) if factor in figure.levels else DASH
-        for factor in _varying(summary, with_study=True)
+        wording.factor_level(summary, factor, figure.levels) if factor in figure.levels else DASH
+        for factor in summary.varying(figure.metric)
     ]
     level = show_level(figure.levels[compare]) if compare in figure.levels else DASH
-    reason = "not run" if not_run_reason(summary.plan, figure) else "other levels"
-    return [*levels, level, DASH, DASH, DASH, DASH, DASH, ratio(figure.ratio), f"study only ({reason})"]
-
-
-def _interval(comparison: Comparison) -> str:
-    if comparison.low is None or comparison.high is None:
-        return "none" if comparison.n == 0 else "none (n < 2)"
-    return f"{round_to(comparison.low)} … {round_to(comparison.high)}"
-
-
-def _marks(summary: Summary, row: Row, *, with_failures: bool) -> Text:
-    """Say what makes a row's figures mean something else: a bound client, failures, pairs left out."""
-    factor, comparison = summary.plan.design.compare, row.comparison
-    levels = (summary.plan.design.baseline, comparison.level)
-    found = {show_level(level): summary.cell({**comparison.condition, factor: level}) for level in levels}
-    cells = {level: cell for level, cell in found.items() if cell is not None}
-    bound = [level for level, cell in cells.items() if cell.client_bound]
-    failed = [f"{level} {_failed(cell)}" for level, cell in cells.items() if cell.failed]
-    marks = []
-    if bound:
-        marks.append(f"{CLIENT_BOUND}: {', '.join(bound)}")
-    if failed and with_failures:
-        marks.append(f"failed: {', '.join(failed)}")
-    if comparison.left_out:
-        marks.append(f"{comparison.left_out} without a ratio (zero)")
-    return Text("; ".join(marks), "yellow")
-
-
-def _failed(cell: Cell) -> str:
-    return show(cell.failed / (cell.failed + cell.succeeded), "1")
+    why = wording.study_only(summary.plan, figure)
+    return [*levels, level, DASH, DASH, DASH, DASH, DASH, ratio(figure.ratio), why]
 
 
 def _usage_table(summary: Summary) -> Table:
     """CPU and memory of each node type, one row a cell, baseline cells too."""
-    cpu = [name for name, metric in summary.metrics.items() if name.startswith("cpu_") and metric.unit == "cpu"]
-    memory = [name for name in summary.metrics if name.startswith("memory_")]
+    compare = summary.plan.design.compare
+    varying = summary.varying()
+    cpu, memory = summary.usage()
     table = Table(
         title="CPU (cores) and memory by node type", title_justify="left", title_style="bold", box=box.SIMPLE_HEAD
     )
-    for factor in (*_varying(summary, with_study=True), summary.plan.design.compare):
-        table.add_column(factor, justify="left" if factor == summary.plan.design.compare else "right")
+    for factor in (*varying, compare):
+        table.add_column(factor, justify="left" if factor == compare else "right")
     for name in (*cpu, *memory):
         table.add_column(name.replace("_", "\n", 1), justify="right")
-    if "client_cpu" in summary.metrics:
-        table.add_column("cpu\nclient", justify="right")
     for cell in summary.cells:
         table.add_row(
-            *(_show(summary, factor, cell.levels) for factor in _varying(summary, with_study=True)),
-            show_level(cell.levels[summary.plan.design.compare]),
-            *(_number(cell.metrics.get(name)) for name in cpu),
+            *(wording.factor_level(summary, factor, cell.levels) for factor in varying),
+            wording.cell_level(summary, cell),
+            *(show(cell.metrics.get(name), "").strip() for name in cpu),
             *(show(cell.metrics.get(name), "B") for name in memory),
-            *([_number(cell.metrics.get("client_cpu"))] if "client_cpu" in summary.metrics else []),
         )
     return table
 
 
 def _paragraphs(summary: Summary) -> Iterator[RenderableType]:
     """Yield what stands below the tables."""
-    fixed = _fixed(summary)
+    fixed = summary.fixed()
     if fixed:
         yield Text("everywhere: ", "bold").append(describe(fixed), "not bold")
-    bound = [cell for cell in summary.cells if cell.client_bound]
-    if bound:
-        yield Text(f"{CLIENT_BOUND}: ", "bold yellow").append(
-            "the load generator, not the service, set these figures: they say little about the service.", "not bold"
-        )
+    if any(cell.client_bound for cell in summary.cells):
+        yield Text(f"{CLIENT_BOUND}: ", "bold yellow").append(wording.CLIENT_BOUND_MEANS, "not bold")
+    if wording.disturbed(summary):
+        yield Text("disturbed: ", "bold yellow").append(wording.disturbed(summary), "not bold")
+    if wording.warnings(summary):
+        yield _listing("warnings", wording.warnings(summary))
     notes = tuple(dict.fromkeys(note for cell in summary.cells for note in cell.notes))
     if notes:
         yield _listing("notes", notes)
     if summary.plan.not_run:
-        yield _listing(
-            "not run",
-            [
-                f"{lost.factor}={show_level(lost.level)} ({lost.cells} cells a block): {lost.reason}"
-                for lost in summary.plan.not_run
-            ],
-        )
+        yield _listing("not run", [wording.not_run(lost) for lost in summary.plan.not_run])
     if summary.study:
         yield Text("study: ", "bold").append(f"{summary.study.title} ({', '.join(summary.study.authors)})", "not bold")
 
@@ -170,31 +133,3 @@ def _paragraphs(summary: Summary) -> Iterator[RenderableType]:
 def _listing(title: str, lines: Sequence[str]) -> RenderableType:
     """A title and lines below it, indented as a whole where they are longer than the terminal is wide."""
     return Group(Text(f"{title}:", "bold"), *(Padding(Text(line), (0, 0, 0, 2)) for line in lines))
-
-
-def _varying(summary: Summary, *, with_study: bool) -> tuple[str, ...]:
-    """The factors besides the compared one that have several levels, here or with the study's; one has a column."""
-    seen = [cell.levels for cell in summary.cells]
-    if with_study:
-        seen += [figure.levels for figure in summary.unmatched]
-    return tuple(
-        name
-        for name in summary.plan.design.factors
-        if name != summary.plan.design.compare and len({normal(levels[name]) for levels in seen if name in levels}) > 1
-    )
-
-
-def _fixed(summary: Summary) -> Levels:
-    """The levels that are the same everywhere and have no column."""
-    if not summary.cells:
-        return {}
-    shown = (*_varying(summary, with_study=True), summary.plan.design.compare)
-    return {name: level for name, level in summary.cells[0].levels.items() if name not in shown}
-
-
-def _show(summary: Summary, factor: str, levels: Levels) -> str:
-    return show_level(levels[factor], summary.plan.design.factors[factor].unit)
-
-
-def _number(value: float | None) -> str:
-    return show(value, "").strip()

@@ -1,22 +1,33 @@
-"""A trial: one cell measured once, and how its metrics come from what was observed. Pure."""
+"""A trial: one cell measured once, and what its pods used. Pure."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from tare.loads import LoadResult
 from tare.measure.sampler import Sample, Usage
 from tare.trials.levels import Levels
+
+if TYPE_CHECKING:
+    from tare.measure.host import HostSample
+    from tare.stats.histogram import Histogram
+
+# What ``steady_state`` says when the load gives no course of the trial to look at.
+NOT_CHECKED = "not checked"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
     """What is kept of a trial. ``metrics`` are in base units; one that could not be measured is absent.
 
-    ``began_at`` is Unix time in seconds, ``seconds`` the whole trial with warm-up. ``latencies_seconds``
-    are those of the successes; ``failures`` counts the others by reason. ``samples`` span the whole trial.
+    ``aa`` marks the block's second trial of a baseline cell, which only tells how much the machine varies.
+    ``attempt`` counts from 0; ``disturbances`` say why one is not to be trusted, and one that is
+    ``set_aside`` was repeated: it is kept and counted, and stands in no figure.
+    ``began_at`` is Unix time in seconds, ``seconds`` the whole trial with warm-up. ``failures`` counts
+    requests by reason. ``histograms`` and ``latencies_seconds`` are by load. ``steady_state`` says from
+    when on the figures were steady. ``samples`` and ``host`` span the whole trial.
     """
 
     index: int
@@ -31,41 +42,26 @@ class Trial:
     client_bound: bool
     failures: Mapping[str, int]
     notes: tuple[str, ...]
-    latencies_seconds: tuple[float, ...] = ()
+    aa: bool = False
+    attempt: int = 0
+    disturbances: tuple[str, ...] = ()
+    set_aside: bool = False
+    steady_state: str = NOT_CHECKED
+    histograms: Mapping[str, Histogram] = field(default_factory=dict)
+    latencies_seconds: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     samples: tuple[Sample, ...] = ()
+    host: tuple[HostSample, ...] = ()
 
 
-def metrics(result: LoadResult, usages: Mapping[str, Usage]) -> dict[str, float]:
-    """Return the metrics of a trial, in base units, from the load's result and the usage of each node type.
+def resource_metrics(usages: Mapping[str, Usage], *, succeeded: int) -> dict[str, float]:
+    """Return what each node type used, in cores and bytes, and CPU seconds per request that succeeded.
 
-    ``failures`` is the share of transactions that failed. A latency without successes, and a CPU time
-    per transaction without them, has no value and is absent. Memory is the mean of the samples.
+    Memory is the mean of the samples. Without a success the CPU time per request has no value and is absent.
     """
-    finished = result.succeeded + result.failed
-    found = {
-        "sent_rate": result.sent_rate,
-        "goodput": result.goodput,
-        "failures": result.failed / finished if finished else 1.0,
-        "client_cpu": result.generator_cpu_cores,
-    }
-    if result.latencies_seconds:
-        ordered = sorted(result.latencies_seconds)
-        found["latency_mean"] = math.fsum(ordered) / len(ordered)
-        for percent in (50, 95, 99):
-            found[f"latency_p{percent}"] = percentile(ordered, percent)
-    for label, used in usages.items():
-        found[f"cpu_{label}"] = used.cpu_cores
-        found[f"memory_{label}"] = used.memory_bytes
+    found = {f"cpu_{label}": used.cpu_cores for label, used in usages.items()}
+    found |= {f"memory_{label}": used.memory_bytes for label, used in usages.items()}
     if usages:
         found["cpu_total"] = math.fsum(used.cpu_cores for used in usages.values())
-    if usages and result.succeeded:
-        found["cpu_per_transaction"] = math.fsum(used.cpu_seconds for used in usages.values()) / result.succeeded
+    if usages and succeeded:
+        found["cpu_per_request"] = math.fsum(used.cpu_seconds for used in usages.values()) / succeeded
     return found
-
-
-def percentile(ordered: Sequence[float], percent: float) -> float:
-    """Return the percentile of sorted values by nearest rank. Raises ValueError if there are none."""
-    if not ordered:
-        raise ValueError("no values, so no percentile")
-    rank = math.ceil(percent / 100 * len(ordered))
-    return ordered[min(max(rank, 1), len(ordered)) - 1]

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tare.report.units import ratio, round_to, show
+from tare.units import axis, ratio, round_to, show
 
 
 @pytest.mark.parametrize(
@@ -30,3 +30,18 @@ def test_values_are_scaled_and_have_their_unit(value: float | None, unit: str, t
 def test_ratios() -> None:
     assert (ratio(0.93456), ratio(1.0), ratio(None)) == ("0.935", "1.00", "–")  # noqa: RUF001
     assert round_to(float("inf")) == "inf"
+
+
+@pytest.mark.parametrize(
+    ("values", "unit", "found"),
+    [
+        ([0.002, 0.4], "s", (1e-3, "ms")),
+        ([0.4, 1.2], "s", (1.0, "s")),
+        ([3e6, 120e6], "B", (2.0**20, "MiB")),
+        ([0.02], "1", (0.01, "%")),
+        ([5.0], "tx/s", (1.0, "tx/s")),
+        ([], "s", (1.0, "s")),
+    ],
+)
+def test_an_axis_has_the_unit_of_its_largest_value(values: list[float], unit: str, found: tuple[float, str]) -> None:
+    assert axis(values, unit) == found

@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+
+_Scales = tuple[tuple[str, float], ...]
+
+_SECONDS: _Scales = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6))
+_BYTES: _Scales = (("GiB", 2.0**30), ("MiB", 2.0**20), ("KiB", 2.0**10), ("B", 1.0))
 
 
 def show(value: float | None, unit: str) -> str:
@@ -10,9 +16,9 @@ def show(value: float | None, unit: str) -> str:
     if value is None:
         return "–"  # noqa: RUF001  # an en dash, as tables print what is not there
     if unit == "s":
-        return _scaled(value, (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)))
+        return _scaled(value, _SECONDS)
     if unit == "B":
-        return _scaled(value, (("GiB", 2.0**30), ("MiB", 2.0**20), ("KiB", 2.0**10), ("B", 1.0)))
+        return _scaled(value, _BYTES)
     if unit == "1":
         return f"{round_to(value * 100)} %"
     return f"{round_to(value)} {unit}"
@@ -31,9 +37,23 @@ def ratio(value: float | None) -> str:
     return "–" if value is None else round_to(value)  # noqa: RUF001
 
 
-def _scaled(value: float, scales: tuple[tuple[str, float], ...]) -> str:
-    """Return the value in the largest unit in which it is at least one, else in the smallest."""
-    name, scale = next(((name, scale) for name, scale in scales if abs(value) >= scale), scales[-1])
-    if value == 0:
-        name, scale = scales[0]
+def axis(values: Iterable[float], unit: str) -> tuple[float, str]:
+    """Return what one unit of an axis is in base units, and its name, so that the largest value reads well on it."""
+    largest = max(map(abs, values), default=0.0)
+    if unit == "1":
+        return 0.01, "%"
+    scales = {"s": _SECONDS, "B": _BYTES}.get(unit, ((unit, 1.0),))
+    name, scale = _scale(largest, scales)
+    return scale, name
+
+
+def _scaled(value: float, scales: _Scales) -> str:
+    name, scale = _scale(value, scales)
     return f"{round_to(value / scale)} {name}"
+
+
+def _scale(value: float, scales: _Scales) -> tuple[str, float]:
+    """Return the largest unit in which the value is at least one, else the smallest; nothing is in the largest."""
+    if value == 0:
+        return scales[0]
+    return next(((name, scale) for name, scale in scales if abs(value) >= scale), scales[-1])
