@@ -49,6 +49,7 @@ let
       inherit (from.server) node image workers;
       http_port = from.server.httpPort;
       tcp_port = from.server.tcpPort;
+      round_trip_port = from.server.roundTripPort;
       payload_bytes = from.server.payloadBytes;
     };
     client = { inherit (from.client) node image; };
@@ -71,7 +72,7 @@ let
       configuration = path from.controlPlane.configuration;
     };
     inject = path from.inject;
-    arms = mapAttrs (_: arm: { inherit (arm) layer mtls call; manifests = path arm.manifests; }) from.arms;
+    arms = mapAttrs (_: arm: { inherit (arm) layer mtls call; round_trip = arm.roundTrip; manifests = path arm.manifests; }) from.arms;
     upstream = if from.upstream == null then null else from.upstream // { path = path from.upstream.path; };
   };
 

@@ -75,6 +75,7 @@ let
     kuma = call ./kuma;
     vegeta = call ./vegeta;
     fortio = call ./fortio;
+    tcp-rr = build.goProgram "tcp-rr" ./tcp-rr;
     sidecar-base = call ./sidecar-base;
     istio-manifests = call ./istio-manifests;
     kuma-manifests = call ./kuma-manifests;
@@ -120,6 +121,7 @@ let
     # Waits in the client's pod, where loads are started.
     image-http-client = image "http-client" "1" {
       "/bin/busybox" = "${build.busybox}/bin/busybox";
+      "/bin/tcp-rr" = packages.tcp-rr;
       "/bin/vegeta" = "${packages.vegeta}/bin/vegeta";
     } { Entrypoint = [ "/bin/busybox" "sleep" "inf" ]; };
     image-envoy = sidecarImage "envoy" "1.36.2" { } { Entrypoint = [ "/usr/local/bin/envoy" ]; };

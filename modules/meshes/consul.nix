@@ -14,6 +14,9 @@ let
   clientPort = 15001;
   serverPort = 15006;
   readyPort = 15021;
+  adminPort = 15000;
+  # A sidecar serves one port: what answers single bytes has its own.
+  roundTrip = { name = "round-trip"; clientPort = 15002; serverPort = 15007; readyPort = 15022; adminPort = 15003; };
 
   # The protocol of a service is the layer its proxies work at.
   serviceOf = layer: "server-${layer}";
@@ -79,25 +82,32 @@ let
       port = workload.portOf layer;
       connect.sidecar_service = { port = serverPort; proxy.local_service_address = "127.0.0.1"; } // healthy (serviceOf layer);
     };
+    roundTrip = _: {
+      inherit (roundTrip) name;
+      port = cfg.server.roundTripPort;
+      connect.sidecar_service = { port = roundTrip.serverPort; proxy.local_service_address = "127.0.0.1"; } // healthy roundTrip.name;
+    };
     client = layer: {
       name = "client";
       port = clientPort;
       connect.sidecar_service = {
         port = serverPort;
-        proxy.upstreams = [ { destination_name = serviceOf layer; local_bind_port = clientPort; } ];
+        proxy.upstreams = [ { destination_name = serviceOf layer; local_bind_port = clientPort; } ]
+          ++ (if layer == "l7" then [ ] else [ { destination_name = roundTrip.name; local_bind_port = roundTrip.clientPort; } ]);
       } // healthy "client";
     };
   };
 
   # Registers the pod under the address that only it knows, and becomes Envoy.
-  start = service: ''
+  start = ports: service: ''
     set -eu
     cat > /tmp/service.json <<END
     ${builtins.toJSON { inherit service; }}
     END
     consul services register /tmp/service.json
     exec consul connect envoy -sidecar-for ${service.name} -ignore-envoy-compatibility=true \
-      -envoy-ready-bind-address=$POD_IP -envoy-ready-bind-port=${toString readyPort} \
+      -admin-bind=127.0.0.1:${toString ports.adminPort} \
+      -envoy-ready-bind-address=$POD_IP -envoy-ready-bind-port=${toString ports.readyPort} \
       -- --log-level warning --concurrency ${toString cfg.proxyWorkers}
   '';
 
@@ -106,21 +116,22 @@ let
     connect.sidecar_service = service.connect.sidecar_service // { address = "$POD_IP"; };
   };
 
-  sidecar = name: layer: pod: pod // {
-    containers = pod.containers ++ [
-      {
-        name = "consul-proxy";
-        inherit image;
-        command = [ "/bin/busybox" "sh" "-c" (start (addressed (registration.${name} layer))) ];
-        env = [
-          podAddress
-          { name = "PATH"; value = "/bin:/usr/local/bin:/usr/bin"; }
-          { name = "CONSUL_HTTP_ADDR"; value = "http://consul.${namespace}.svc.cluster.local:${toString httpPort}"; }
-          { name = "CONSUL_GRPC_ADDR"; value = "consul.${namespace}.svc.cluster.local:${toString grpcPort}"; }
-        ];
-        readinessProbe = { httpGet = { path = "/ready"; port = readyPort; }; periodSeconds = 1; };
-      }
+  container = name: ports: service: {
+    inherit image name;
+    command = [ "/bin/busybox" "sh" "-c" (start ports (addressed service)) ];
+    env = [
+      podAddress
+      { name = "PATH"; value = "/bin:/usr/local/bin:/usr/bin"; }
+      { name = "CONSUL_HTTP_ADDR"; value = "http://consul.${namespace}.svc.cluster.local:${toString httpPort}"; }
+      { name = "CONSUL_GRPC_ADDR"; value = "consul.${namespace}.svc.cluster.local:${toString grpcPort}"; }
     ];
+    readinessProbe = { httpGet = { path = "/ready"; port = ports.readyPort; }; periodSeconds = 1; };
+  };
+
+  sidecar = name: layer: pod: pod // {
+    containers = pod.containers
+      ++ [ (container "consul-proxy" { inherit adminPort readyPort; } (registration.${name} layer)) ]
+      ++ (if name == "client" || layer == "l7" then [ ] else [ (container "consul-proxy-round-trip" roundTrip (registration.roundTrip layer)) ]);
   };
 
   arm = layer: {
@@ -131,6 +142,7 @@ let
       client = sidecar "client" layer;
     });
     call = { address = "local"; port = clientPort; };
+    roundTrip = workload.roundTrip layer "local" roundTrip.clientPort;
   };
 in
 {

@@ -35,7 +35,7 @@ let
       type = types.nullOr types.path;
       default = null;
       example = "/opt/kuma/meshes.yaml";
-      description = "The file that kubectl applies once those deployments are available, for what all arms have in common.";
+      description = "The file that kubectl applies once those deployments are available, again until all of it is taken, for what all arms have in common.";
     };
   };
 
@@ -94,6 +94,13 @@ let
       type = types.submodule call;
       example = { address = "service"; port = 8080; };
       description = "How the client calls the server.";
+    };
+
+    roundTrip = mkOption {
+      type = types.nullOr (types.submodule call);
+      default = null;
+      example = { address = "service"; port = 12866; };
+      description = "How the client calls what answers each byte by one; null where bytes alone are not forwarded.";
     };
   };
 

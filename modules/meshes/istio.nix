@@ -25,6 +25,7 @@ let
       more = [ (authentication (if mtls then "STRICT" else "DISABLE")) ];
     });
     call = { address = "service"; port = workload.portOf layer; };
+    roundTrip = workload.roundTrip layer "service" workload.cfg.server.roundTripPort;
   };
 in
 {

@@ -51,6 +51,7 @@ let
       client = injected mtls;
     });
     call = { address = "service"; port = workload.portOf layer; };
+    roundTrip = workload.roundTrip layer "service" workload.cfg.server.roundTripPort;
   };
 in
 {

@@ -26,6 +26,7 @@ let
       client = injected layer;
     });
     call = { address = "service"; port = workload.portOf layer; };
+    roundTrip = workload.roundTrip layer "service" workload.cfg.server.roundTripPort;
   };
 in
 {

@@ -13,6 +13,7 @@ in
         mtls = false;
         manifests = workload.file "none" (workload.arm { });
         call = { address = "service"; port = workload.cfg.server.httpPort; };
+        roundTrip = workload.roundTrip null "service" workload.cfg.server.roundTripPort;
       };
     };
   };

@@ -8,6 +8,7 @@ let
   # Where each Envoy listens.
   clientPort = 15001;
   serverPort = 15006;
+  roundTrip = { clientPort = 15002; serverPort = 15007; };
   adminPort = 15000;
 
   extension = category: name: type: fields: {
@@ -16,15 +17,15 @@ let
   };
 
   filter = {
-    l4 = extension "network" "tcp_proxy" "TcpProxy" { stat_prefix = "l4"; cluster = "next"; };
-    l7 = extension "network" "http_connection_manager" "HttpConnectionManager" {
+    l4 = cluster: extension "network" "tcp_proxy" "TcpProxy" { stat_prefix = "l4"; inherit cluster; };
+    l7 = cluster: extension "network" "http_connection_manager" "HttpConnectionManager" {
       stat_prefix = "l7";
       http_filters = [ (extension "http" "router" "Router" { }) ];
       route_config.virtual_hosts = [
         {
           name = "all";
           domains = [ "*" ];
-          routes = [ { match.prefix = "/"; route = { cluster = "next"; timeout = "0s"; }; } ];
+          routes = [ { match.prefix = "/"; route = { inherit cluster; timeout = "0s"; }; } ];
         }
       ];
     };
@@ -32,35 +33,46 @@ let
 
   endpoint = address: port_value: { address.socket_address = { inherit address port_value; }; };
 
-  proxy = layer: { listen, to, discovery }: {
+  # From port to port, each pair with its layer.
+  proxy = { listenOn, sendTo, discovery, forward }: {
     admin = endpoint "127.0.0.1" adminPort;
     static_resources = {
-      listeners = [ (endpoint listen.address listen.port // { filter_chains = [ { filters = [ filter.${layer} ]; } ]; }) ];
-      clusters = [
-        {
-          name = "next";
+      listeners = map
+        ({ layer, from, to }: endpoint listenOn from // { filter_chains = [ { filters = [ (filter.${layer} (toString to)) ]; } ]; })
+        forward;
+      clusters = map
+        ({ to, ... }: {
+          name = toString to;
           type = discovery;
           connect_timeout = "5s";
           dns_lookup_family = "V4_ONLY";
           load_assignment = {
-            cluster_name = "next";
-            endpoints = [ { lb_endpoints = [ { endpoint = endpoint to.address to.port; } ]; } ];
+            cluster_name = toString to;
+            endpoints = [ { lb_endpoints = [ { endpoint = endpoint sendTo to; } ]; } ];
           };
-        }
-      ];
+        })
+        forward;
     };
   };
 
   proxies = layer: {
-    server = proxy layer {
-      listen = { address = "0.0.0.0"; port = serverPort; };
-      to = { address = "127.0.0.1"; port = workload.portOf layer; };
+    server = proxy {
+      listenOn = "0.0.0.0";
+      sendTo = "127.0.0.1";
       discovery = "STATIC";
+      forward = [
+        { inherit layer; from = serverPort; to = workload.portOf layer; }
+        { layer = "l4"; from = roundTrip.serverPort; to = cfg.server.roundTripPort; }
+      ];
     };
-    client = proxy layer {
-      listen = { address = "127.0.0.1"; port = clientPort; };
-      to = { address = "proxy.${cfg.namespace}.svc.cluster.local."; port = serverPort; };
+    client = proxy {
+      listenOn = "127.0.0.1";
+      sendTo = "proxy.${cfg.namespace}.svc.cluster.local.";
       discovery = "STRICT_DNS";
+      forward = [
+        { inherit layer; from = clientPort; to = serverPort; }
+        { layer = "l4"; from = roundTrip.clientPort; to = roundTrip.serverPort; }
+      ];
     };
   };
 
@@ -99,11 +111,12 @@ let
           (workload.service {
             name = "proxy";
             selector.app = "server";
-            ports = [ { name = "proxy"; port = serverPort; } ];
+            ports = [ { name = "proxy"; port = serverPort; } { name = "round-trip"; port = roundTrip.serverPort; } ];
           })
         ];
       });
       call = { address = "local"; port = clientPort; };
+      roundTrip = workload.roundTrip layer "local" roundTrip.clientPort;
     };
 in
 {

@@ -41,6 +41,12 @@ let
           ports = [ (port cfg.server.httpPort) (port cfg.server.tcpPort) ];
           readinessProbe = { tcpSocket.port = cfg.server.httpPort; periodSeconds = 1; };
         }
+        {
+          name = "round-trip";
+          image = cfg.client.image;
+          command = [ "/bin/tcp-rr" "serve" ":${toString cfg.server.roundTripPort}" ];
+          ports = [ (port cfg.server.roundTripPort) ];
+        }
       ];
     };
     client = {
@@ -70,6 +76,7 @@ let
     ports = [
       { name = "http"; port = cfg.server.httpPort; appProtocol = "http"; }
       { name = "tcp"; port = cfg.server.tcpPort; appProtocol = "tcp"; }
+      { name = "tcp-round-trip"; port = cfg.server.roundTripPort; appProtocol = "tcp"; }
     ];
   };
 in
@@ -91,4 +98,7 @@ in
 
   # The port on which a mesh works at the given layer.
   portOf = layer: if layer == "l7" then cfg.server.httpPort else cfg.server.tcpPort;
+
+  # One byte and its answer are no HTTP: only where proxies forward bytes, or there are none.
+  roundTrip = layer: address: port: if layer == "l7" then null else { inherit address port; };
 }

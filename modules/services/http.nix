@@ -65,6 +65,13 @@ in
         description = "The TCP port of the same server that meshes take for plain TCP.";
       };
 
+      roundTripPort = mkOption {
+        type = types.intBetween 1 65535;
+        default = 12866;
+        example = 9001;
+        description = "The TCP port beside it that answers one byte with one.";
+      };
+
       payloadBytes = mkOption {
         type = types.listOf types.positiveInt;
         default = [ 64 1024 65536 ];
