@@ -20,6 +20,7 @@
   ./services/fabric.nix
   ./services/http.nix
   ./loads/caliper.nix
+  ./loads/tcp-rr.nix
   ./loads/vegeta.nix
   ./loads/wrk.nix
   ./experiment.nix

@@ -99,7 +99,7 @@ in
     };
 
     load = mkOption {
-      type = types.enum [ "caliper" "vegeta" "wrk" ];
+      type = types.enum [ "caliper" "tcp_rr" "vegeta" "wrk" ];
       defaultText = "the load that is enabled";
       example = "caliper";
       description = "The load generator that drives it.";

@@ -112,6 +112,7 @@ in
   };
   loads = {
     caliper = ifEnabled caliper config.loads.caliper;
+    tcp_rr = ifEnabled (from: { program = path from.program; }) config.loads.tcpRr;
     vegeta = ifEnabled vegeta config.loads.vegeta;
     wrk = ifEnabled wrk config.loads.wrk;
   };

@@ -11,9 +11,14 @@
   };
 
   services.http.enable = true;
-  loads.vegeta.enable = true;
+  loads = {
+    tcpRr.enable = true;
+    vegeta.enable = true;
+    wrk.enable = true;
+  };
 
   experiment = {
+    load = "wrk";
     compare = "arm";
     baseline = "none";
     factors = {

@@ -1,5 +1,5 @@
-# The study's printed figures, as ratios of each mesh to no mesh. It had one arm for each mesh, with mutual TLS, which
-# a mesh's defaults make one of HTTP.
+# The study's printed figures, as ratios of each mesh to no mesh. It had one arm for each mesh, with mutual TLS: wrk's
+# requests, which a mesh's defaults make HTTP, and netperf's single bytes, which are forwarded as bytes.
 let
   inherit (builtins) concatMap filter fromTOML head readFile;
 
@@ -8,14 +8,14 @@ let
 
   figures = result:
     let
-      levels.arm = "${result.mesh}-l7-mtls";
-      figure = metric: key: {
-        inherit metric levels;
+      figure = metric: layer: key: {
+        inherit metric;
+        levels.arm = "${result.mesh}-${layer}-mtls";
         ratio = result.${key} * 1.0 / baseline.${key};
         quote = "${result.mesh}: ${key} ${toString result.${key}}, ${toString baseline.${key}} without a mesh";
       };
     in
-    [ (figure "goodput" "throughput_rps") (figure "latency_p50" "latency_us") ];
+    [ (figure "throughput" "l7" "throughput_rps") (figure "round_trip_mean" "l4" "latency_us") ];
 in
 {
   study = {

@@ -52,15 +52,17 @@ in
         description = mkDefault "The rate at which requests are sent, as a share of what the arm can serve at most.";
       };
 
+      # Names of its own: a lab may drive the same service in a closed loop as well.
       metrics = {
-        sent_rate = metric "1/s" "higher" "Requests that were really sent each second; below the offered rate, the client is the bottleneck.";
-        goodput = metric "1/s" "higher" "Requests answered successfully each second.";
-        failures = metric "1" "lower" "The share of requests that failed, from 0 to 1.";
-        latency_mean = metric "s" "lower" "Mean time from sending a request to its answer, successes only.";
-        latency_p50 = metric "s" "lower" "Median of that time.";
-        latency_p95 = metric "s" "lower" "95th percentile of that time.";
-        latency_p99 = metric "s" "lower" "99th percentile of that time.";
-        client_cpu = metric "cpu" "lower" "CPUs that the load generator used on average.";
+        paced_capacity = metric "req/s" "higher" "Requests answered successfully each second when each connection waits for its answer: what load_share is a share of.";
+        paced_rate = metric "req/s" "higher" "Requests sent each second; below the rate that was asked for, the generator is the bottleneck.";
+        paced_goodput = metric "req/s" "higher" "Requests answered successfully each second at that rate.";
+        paced_failures = metric "1" "lower" "The share of requests that failed at that rate, from 0 to 1.";
+        paced_latency_mean = metric "s" "lower" "Mean time from when a request was due to its answer, at a constant rate; successes only.";
+        paced_latency_p50 = metric "s" "lower" "Median of that time.";
+        paced_latency_p95 = metric "s" "lower" "95th percentile of that time.";
+        paced_latency_p99 = metric "s" "lower" "99th percentile of that time.";
+        paced_client_cpu = metric "cpu" "lower" "CPUs that the generator used on average at that rate.";
       };
     };
   };

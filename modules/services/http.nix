@@ -135,9 +135,14 @@ in
       };
 
       metrics = {
-        proxy_cpu_per_request = metric "s" "lower" "CPU time of both proxies for each request.";
-        server_cpu_per_request = metric "s" "lower" "CPU time of the server for each request.";
-        proxy_memory = metric "B" "lower" "Memory of one proxy on average, the larger of the two.";
+        cpu_per_request = metric "s" "lower" "CPU time of all of the service's containers for each request that succeeded.";
+        cpu_per_request_client_proxy = metric "s" "lower" "CPU time of the client's proxy for each request.";
+        cpu_per_request_server_proxy = metric "s" "lower" "CPU time of the server's proxy for each request.";
+        cpu_per_request_server = metric "s" "lower" "CPU time of the server for each request.";
+        cpu_control_plane = metric "cpu" "lower" "CPUs that the mesh's control plane used on average.";
+        memory_client_proxy = metric "B" "lower" "Memory of the client's proxy on average.";
+        memory_server_proxy = metric "B" "lower" "Memory of the server's proxy on average.";
+        memory_control_plane = metric "B" "lower" "Memory of the mesh's control plane on average.";
       };
     };
   };

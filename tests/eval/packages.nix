@@ -33,6 +33,7 @@ builtins.listToAttrs (map
     "python"
     "runc-fit"
     "system"
+    "tcp-rr"
     "vegeta"
     "wrk"
   ])

@@ -31,10 +31,31 @@ def _fabric(
     return FabricService(cluster=cluster, spec=spec, directory=directory, commands=commands, progress=progress)
 
 
+def _http(
+    manifest: Manifest, cluster: Cluster, directory: Path, commands: Commands, progress: Progress
+) -> Service[Any]:
+    from tare.services.http import HttpService
+
+    spec = _declared("service", "http", manifest.services.http)
+    return HttpService(cluster=cluster, spec=spec, commands=commands, progress=progress)
+
+
 def _caliper(manifest: Manifest, cluster: Cluster, commands: Commands) -> Load[Any]:
     from tare.loads.caliper import Caliper
 
     return Caliper(cluster=cluster, spec=_declared("load", "caliper", manifest.loads.caliper), commands=commands)
+
+
+def _tcp_rr(manifest: Manifest, cluster: Cluster, commands: Commands) -> Load[Any]:
+    from tare.loads.tcp_rr import TcpRoundTrip
+
+    return TcpRoundTrip(cluster=cluster, spec=_declared("load", "tcp_rr", manifest.loads.tcp_rr), commands=commands)
+
+
+def _vegeta(manifest: Manifest, cluster: Cluster, commands: Commands) -> Load[Any]:
+    from tare.loads.vegeta import Vegeta
+
+    return Vegeta(cluster=cluster, spec=_declared("load", "vegeta", manifest.loads.vegeta), commands=commands)
 
 
 def _wrk(manifest: Manifest, cluster: Cluster, commands: Commands) -> Load[Any]:
@@ -43,9 +64,17 @@ def _wrk(manifest: Manifest, cluster: Cluster, commands: Commands) -> Load[Any]:
     return Wrk(cluster=cluster, spec=_declared("load", "wrk", manifest.loads.wrk), commands=commands)
 
 
-SERVICES: Mapping[str, Callable[[Manifest, Cluster, Path, Commands, Progress], Service[Any]]] = {"fabric": _fabric}
+SERVICES: Mapping[str, Callable[[Manifest, Cluster, Path, Commands, Progress], Service[Any]]] = {
+    "fabric": _fabric,
+    "http": _http,
+}
 
-LOADS: Mapping[str, Callable[[Manifest, Cluster, Commands], Load[Any]]] = {"caliper": _caliper, "wrk": _wrk}
+LOADS: Mapping[str, Callable[[Manifest, Cluster, Commands], Load[Any]]] = {
+    "caliper": _caliper,
+    "tcp_rr": _tcp_rr,
+    "vegeta": _vegeta,
+    "wrk": _wrk,
+}
 
 
 def service(

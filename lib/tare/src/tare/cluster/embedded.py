@@ -131,13 +131,16 @@ class Cluster:
         argv = [*self._layout.kubectl, *arguments]
         return self._commands.run(argv, stdin=stdin, deadline_seconds=deadline_seconds).stdout
 
-    def apply(self, objects: Sequence[Object]) -> None:
-        """Make the objects, or change them to what is given. Raises CommandFailed."""
+    def apply(self, objects: Sequence[Object] | str) -> None:
+        """Make the objects (or those in a text, JSON or YAML), or change them to what is given. Raises CommandFailed."""
         arguments = ("apply", "--server-side", "--force-conflicts", "--field-manager=tare", "--filename=-")
         self.kubectl(*arguments, stdin=_as_list(objects), deadline_seconds=_APPLY_SECONDS)
 
-    def delete(self, objects: Sequence[Object]) -> None:
-        """Delete the objects and wait until they are gone; gone already is fine. Raises CommandFailed."""
+    def delete(self, objects: Sequence[Object] | str) -> None:
+        """Delete the objects (or those in a text) and wait until they are gone; gone already is fine.
+
+        Raises CommandFailed.
+        """
         arguments = ("delete", "--ignore-not-found", "--wait", f"--timeout={_DELETE_SECONDS:.0f}s", "--filename=-")
         self.kubectl(*arguments, stdin=_as_list(objects), deadline_seconds=_DELETE_SECONDS + 10)
 
@@ -159,6 +162,17 @@ class Cluster:
             return describe_pods(left) if left or not pods else None
 
         wait_until(f"pods with {selector}", missing, timeout_seconds=timeout_seconds, interval_seconds=0.1)
+
+    def wait_until_available(self, deployment: str, *, namespace: str, timeout_seconds: float) -> None:
+        """Wait until a deployment has the pods it asks for. Raises NotReady, which says what they wait for."""
+        path = f"/apis/apps/v1/namespaces/{quote(namespace)}/deployments/{quote(deployment)}"
+
+        def missing() -> str | None:
+            if is_true(self._api.get(path), "Available"):
+                return None
+            return describe_pods(self.get("pods", namespace))
+
+        wait_until(f"deployment {deployment}", missing, timeout_seconds=timeout_seconds, interval_seconds=0.1)
 
     def __enter__(self) -> Cluster:
         require(self._machine, self._state.lab)
@@ -323,5 +337,7 @@ def kubectl_argv(state: StateDirectory, arguments: Sequence[str]) -> list[str]:
     return [*json.loads(prefix), *arguments]
 
 
-def _as_list(objects: Sequence[Object]) -> str:
+def _as_list(objects: Sequence[Object] | str) -> str:
+    if isinstance(objects, str):
+        return objects
     return json.dumps({"apiVersion": "v1", "kind": "List", "items": list(objects)})

@@ -139,7 +139,10 @@ def node_lines(addresses: Addresses, node: str) -> list[str]:
 
 
 def open_socket(namespace: str) -> socket.socket:
-    """Return a TCP socket that lives in a network namespace, wherever it is used from. Raises OSError."""
+    """Return a TCP socket that lives in a network namespace, wherever it is used from. Raises OSError.
+
+    ``namespace`` is a name of iproute2's, or the absolute path of a namespace's file.
+    """
     outcome: list[socket.socket | OSError] = []
 
     def enter_and_open() -> None:
