@@ -136,12 +136,15 @@ class Cluster:
         arguments = ("apply", "--server-side", "--force-conflicts", "--field-manager=tare", "--filename=-")
         self.kubectl(*arguments, stdin=_as_list(objects), deadline_seconds=_APPLY_SECONDS)
 
-    def delete(self, objects: Sequence[Object] | str) -> None:
-        """Delete the objects (or those in a text) and wait until they are gone; gone already is fine.
+    def delete(self, objects: Sequence[Object] | str, *, wait: bool = True) -> None:
+        """Delete the objects (or those in a text) and, unless told not to, wait until they are gone; gone is fine.
 
         Raises CommandFailed.
         """
-        arguments = ("delete", "--ignore-not-found", "--wait", f"--timeout={_DELETE_SECONDS:.0f}s", "--filename=-")
+        if not objects:
+            return
+        waiting = ("--wait", f"--timeout={_DELETE_SECONDS:.0f}s") if wait else ("--wait=false",)
+        arguments = ("delete", "--ignore-not-found", *waiting, "--filename=-")
         self.kubectl(*arguments, stdin=_as_list(objects), deadline_seconds=_DELETE_SECONDS + 10)
 
     def get(self, kind: str, namespace: str = "", selector: str = "") -> list[Object]:
