@@ -132,7 +132,7 @@ class Cluster:
         return self._commands.run(argv, stdin=stdin, deadline_seconds=deadline_seconds).stdout
 
     def apply(self, objects: Sequence[Object] | str) -> None:
-        """Make the objects (or those in a text, JSON or YAML), or change them to what is given. Raises CommandFailed."""
+        """Make the objects (or those in a text), or change them to what is given. Raises CommandFailed."""
         arguments = ("apply", "--server-side", "--force-conflicts", "--field-manager=tare", "--filename=-")
         self.kubectl(*arguments, stdin=_as_list(objects), deadline_seconds=_APPLY_SECONDS)
 

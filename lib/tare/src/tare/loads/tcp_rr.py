@@ -11,8 +11,8 @@ from tare.errors import UsageError
 from tare.loads import LoadResult, Loop
 from tare.loads.generator import Generator
 from tare.loads.options import settle
-from tare.loads.tcp_rr_output import round_trips
 from tare.loads.target import ClientTarget, endpoint
+from tare.loads.tcp_rr_output import round_trips
 from tare.manifest import TcpRoundTrip as TcpRoundTripSpec
 from tare.process import Commands
 from tare.stats.histogram import Histogram

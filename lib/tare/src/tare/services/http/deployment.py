@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tare.errors import TareError
 from tare.manifest import Call, Http
 from tare.services.client import Client
+from tare.services.http import wire
 from tare.services.http.arms import MeshArm
+from tare.services.http.packets import Seen
+from tare.services.http.wire import Welcome
 
 if TYPE_CHECKING:
     from tare.cluster import Cluster
@@ -39,7 +43,7 @@ class HttpDeployment:
         self.keep_alive = True
         self._pods = {name: self._find(name) for name in (SERVER, CLIENT)}
         self._address = self._service_address()
-        self._namespace = f"/proc/{self._pid(self._pods[CLIENT])}/ns/net"
+        self._namespace = self._network(CLIENT)
 
     @property
     def url(self) -> str:
@@ -57,9 +61,27 @@ class HttpDeployment:
         """The client's pod, whose proxy is in the same network."""
         return Client(node=self._spec.client.node, network=self._namespace, path=self.path, keep_alive=self.keep_alive)
 
-    def pod_name(self, name: str) -> str:
-        """Return the Kubernetes name of the server's or the client's pod."""
-        return str(self._pods[name]["metadata"]["name"])
+    def wire(self) -> Seen:
+        """Return what the server's interface sees while the client calls."""
+        return wire.seen_between(
+            client_network=self._namespace,
+            server_network=self._network(SERVER),
+            client=self._pod_address(CLIENT),
+            server=self._pod_address(SERVER),
+            url=self.url,
+            path=self.path,
+        )
+
+    def plain_request(self, port: int) -> str | None:
+        """Call a port of the server's pod without TLS, from a node and past every client's proxy.
+
+        Returns None when it was answered, else how it was refused.
+        """
+        return wire.plain_request(self._stranger(), self._pod_address(SERVER), port, self.path)
+
+    def without_certificate(self, port: int, *, highest: ssl.TLSVersion = ssl.TLSVersion.MAXIMUM_SUPPORTED) -> Welcome:
+        """Call a port of the server's pod by TLS, without a certificate of the mesh; from there too."""
+        return wire.without_certificate(self._stranger(), self._pod_address(SERVER), port, self.path, highest=highest)
 
     def node_types(self) -> Mapping[str, Sequence[str]]:
         """Return the cgroups of the server, of each proxy, and of the control plane, those there are."""
@@ -96,11 +118,20 @@ class HttpDeployment:
         services = self._cluster.get("services", self._spec.namespace)
         return next(str(each["spec"]["clusterIP"]) for each in services if each["metadata"]["name"] == SERVER)
 
-    def _pid(self, pod: Mapping[str, Any]) -> int:
+    def _pod_address(self, name: str) -> str:
+        return str(self._pods[name]["status"]["podIP"])
+
+    def _stranger(self) -> str:
+        node = self._cluster.nodes[self._spec.client.node]
+        return node.network.nodes[node.name]
+
+    def _network(self, name: str) -> str:
+        """Return the file of a pod's network namespace."""
+        pod = self._pods[name]
         pids = [pid for path in self._cgroups(pod, lambda _: True) for pid in self._cluster.cgroups.processes(path)]
         if not pids:
-            raise PodChanged(CLIENT, "no process of it runs")
-        return min(pids)
+            raise PodChanged(name, "no process of it runs")
+        return f"/proc/{min(pids)}/ns/net"
 
     def _containers(self, name: str, *, proxies: bool) -> list[str]:
         sidecar = self.arm.mesh.sidecar

@@ -89,7 +89,9 @@ class HttpService:
                 self._cluster.wait_for(
                     "Ready", f"app={name}", namespace=self._spec.namespace, timeout_seconds=_left(deadline)
                 )
-        deployment = HttpDeployment(cluster=self._cluster, spec=self._spec, arm=arm, remove=lambda: self._remove(arm, made))
+        deployment = HttpDeployment(
+            cluster=self._cluster, spec=self._spec, arm=arm, remove=lambda: self._remove(arm, made)
+        )
         with self._progress.phase("first requests"):
             self._wait_for_answers(deployment, deadline)
         return deployment
