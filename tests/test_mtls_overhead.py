@@ -53,7 +53,7 @@ meshes = pytest.mark.parametrize("mesh", ORDER)
 neighbours = pytest.mark.parametrize(("better", "worse"), list(itertools.pairwise(ORDER)))
 of_the_studys_machine = pytest.mark.skipif(
     (os.cpu_count() or 1) < 8,
-    reason="the study's ratios are those of machines with eight CPUs or more; here load, server and proxies share fewer",
+    reason="the study's ratios are those of eight CPUs or more; here load, server and proxies share fewer",
 )
 # Both ways, so that encryption alone differs.
 both_ways = pytest.mark.parametrize("mesh", ["istio", "kuma"])

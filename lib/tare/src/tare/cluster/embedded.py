@@ -6,8 +6,9 @@ import functools
 import hashlib
 import json
 import shutil
+import socket
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -18,7 +19,7 @@ from tare.cluster import bring_up, control_plane, images, runtime_classes
 from tare.cluster import layout as layouts
 from tare.cluster.api import Api, Object, describe_pods, is_true, wait_until
 from tare.cluster.layout import Layout
-from tare.cluster.network import NameTaken
+from tare.cluster.network import NameTaken, open_socket
 from tare.cluster.node import ClusterNode
 from tare.cluster.steps import running
 from tare.cluster.supervision import CGROUP as SUPERVISOR_CGROUP
@@ -165,6 +166,23 @@ class Cluster:
             return describe_pods(left) if left or not pods else None
 
         wait_until(f"pods with {selector}", missing, timeout_seconds=timeout_seconds, interval_seconds=0.1)
+
+    def pod_states(self, namespace: str) -> str:
+        """Return in one line what keeps the pods of a namespace from being ready. Raises OSError."""
+        return describe_pods(self.get("pods", namespace))
+
+    def wait_until(self, what: str, look: Callable[[], str | None], *, timeout_seconds: float) -> None:
+        """Call ``look`` until it returns None; a text is what is still missing, and so is OSError's.
+
+        Raises NotReady with the last text.
+        """
+        wait_until(what, look, timeout_seconds=timeout_seconds, interval_seconds=0.1)
+
+    def open_socket(
+        self, network: str, family: int = socket.AF_INET, kind: int = socket.SOCK_STREAM, protocol: int = -1
+    ) -> socket.socket:
+        """Return a socket in the network namespace that ``network`` is the file of. Raises OSError."""
+        return open_socket(network, family, kind, protocol)
 
     def wait_until_available(self, deployment: str, *, namespace: str, timeout_seconds: float) -> None:
         """Wait until a deployment has the pods it asks for. Raises NotReady, which says what they wait for."""

@@ -143,7 +143,7 @@ def open_socket(
 ) -> socket.socket:
     """Return a socket, of TCP by default, that lives in a network namespace, wherever it is used from. Raises OSError.
 
-    ``namespace`` is a name of iproute2's, or the absolute path of a namespace's file.
+    ``namespace`` is a name of iproute2's or the absolute path of a namespace's file.
     """
     outcome: list[socket.socket | OSError] = []
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import socket
 import ssl
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -12,6 +14,7 @@ from tare.services.client import Client
 from tare.services.http import wire
 from tare.services.http.arms import MeshArm
 from tare.services.http.packets import Seen
+from tare.services.http.request import OpenSocket
 from tare.services.http.wire import Welcome
 
 if TYPE_CHECKING:
@@ -64,8 +67,8 @@ class HttpDeployment:
     def wire(self) -> Seen:
         """Return what the server's interface sees while the client calls."""
         return wire.seen_between(
-            client_network=self._namespace,
-            server_network=self._network(SERVER),
+            of_client=self.open_socket,
+            of_server=self._opening(self._network(SERVER)),
             client=self._pod_address(CLIENT),
             server=self._pod_address(SERVER),
             url=self.url,
@@ -121,9 +124,16 @@ class HttpDeployment:
     def _pod_address(self, name: str) -> str:
         return str(self._pods[name]["status"]["podIP"])
 
-    def _stranger(self) -> str:
+    def open_socket(self, *how: int) -> socket.socket:
+        """Return a socket where the client is; ``how`` is as for ``socket.socket``. Raises OSError."""
+        return self._cluster.open_socket(self._namespace, *how)
+
+    def _opening(self, network: str) -> OpenSocket:
+        return functools.partial(self._cluster.open_socket, network)
+
+    def _stranger(self) -> OpenSocket:
         node = self._cluster.nodes[self._spec.client.node]
-        return node.network.nodes[node.name]
+        return self._opening(node.network.nodes[node.name])
 
     def _network(self, name: str) -> str:
         """Return the file of a pod's network namespace."""

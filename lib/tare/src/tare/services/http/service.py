@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tare.cluster.api import describe_pods, wait_until
 from tare.errors import CommandFailed, NotReady, TareError
 from tare.manifest import ControlPlane, Http, Level
 from tare.process import Commands
@@ -131,26 +130,26 @@ class HttpService:
                 return error.stderr.strip()[-500:]
             return None
 
-        wait_until("manifests", applied, timeout_seconds=_left(deadline), interval_seconds=0.2)
+        self._cluster.wait_until("manifests", applied, timeout_seconds=_left(deadline))
 
     def _wait_for_answers(self, deployment: HttpDeployment, deadline: float) -> None:
         size = int(deployment.path.removeprefix("/"))
 
         def unanswered() -> str | None:
             for _ in range(_ANSWERS):
-                body = get(deployment.client.network, deployment.url, deployment.path, timeout_seconds=_REQUEST_SECONDS)
+                body = get(deployment.open_socket, deployment.url, deployment.path, timeout_seconds=_REQUEST_SECONDS)
                 if len(body) != size:
                     return f"GET {deployment.url}{deployment.path}: expected {size} bytes, found {len(body)}"
             return None
 
-        wait_until(f"the path through {deployment.arm.name}", unanswered, timeout_seconds=_left(deadline))
+        self._cluster.wait_until(f"the path through {deployment.arm.name}", unanswered, timeout_seconds=_left(deadline))
 
     def _states(self, arm: MeshArm) -> str:
         """Return what the pods of an arm were doing."""
         plane = arm.mesh.control_plane
         namespaces = [self._spec.namespace, *([plane.namespace] if plane else [])]
         try:
-            return "\n".join(f"{name}: {describe_pods(self._cluster.get('pods', name))}" for name in namespaces)
+            return "\n".join(f"{name}: {self._cluster.pod_states(name)}" for name in namespaces)
         except OSError as error:
             return f"the states of the pods are not known: {error}"
 
@@ -180,11 +179,14 @@ class HttpService:
                     *("delete", ",".join(kinds), "--all", "--all-namespaces"), deadline_seconds=_REMOVE_SECONDS
                 )
             self._cluster.delete(_together(of_control_plane))
-        wait_until(
+        self._cluster.wait_until(
             f"the removal of {arm.name}",
-            lambda: describe_pods(pods) if (pods := self._cluster.get("pods", self._spec.namespace)) else None,
+            lambda: self._cluster.pod_states(self._spec.namespace) if self._pods() else None,
             timeout_seconds=_REMOVE_SECONDS,
         )
+
+    def _pods(self) -> Sequence[Mapping[str, Any]]:
+        return self._cluster.get("pods", self._spec.namespace)
 
     def _left_behind(self) -> list[Mapping[str, Any]]:
         """Return the ConfigMaps that are in the namespace of the pods under test."""

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 
 from cryptography import x509
 
-from tare.cluster.network import open_socket
 from tare.services.http.packets import Seen, between
-from tare.services.http.request import get
+from tare.services.http.request import OpenSocket, get
 
 _EVERY_PROTOCOL = 0x0003
 _LONGEST_FRAME = 1 << 17
@@ -34,11 +33,11 @@ class Welcome:
     names: tuple[str, ...]
 
 
-def watch(namespace: str, act: Callable[[], None]) -> list[bytes]:
-    """Return the frames on ``eth0`` of a network namespace while ``act`` runs, and a moment longer."""
+def watch(open_socket: OpenSocket, act: Callable[[], None]) -> list[bytes]:
+    """Return the frames on ``eth0``, where sockets are opened, while ``act`` runs, and a moment longer."""
     frames: list[bytes] = []
     stop = threading.Event()
-    with open_socket(namespace, socket.AF_PACKET, socket.SOCK_RAW, socket.htons(_EVERY_PROTOCOL)) as listener:
+    with open_socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(_EVERY_PROTOCOL)) as listener:
         listener.bind(("eth0", 0))
         listener.settimeout(0.1)
 
@@ -60,31 +59,36 @@ def watch(namespace: str, act: Callable[[], None]) -> list[bytes]:
     return frames
 
 
-def seen_between(*, client_network: str, server_network: str, client: str, server: str, url: str, path: str) -> Seen:
+def seen_between(
+    *, of_client: OpenSocket, of_server: OpenSocket, client: str, server: str, url: str, path: str
+) -> Seen:
     """Return what the server's interface sees while the client calls it ``_REQUESTS`` times at once."""
 
     def call() -> None:
         with ThreadPoolExecutor(max_workers=_REQUESTS) as pool:
-            list(
-                pool.map(lambda _: get(client_network, url, path, timeout_seconds=_DEADLINE_SECONDS), range(_REQUESTS))
-            )
+            list(pool.map(lambda _: get(of_client, url, path, timeout_seconds=_DEADLINE_SECONDS), range(_REQUESTS)))
 
-    return between(watch(server_network, call), client=client, server=server)
+    return between(watch(of_server, call), client=client, server=server)
 
 
-def plain_request(namespace: str, address: str, port: int, path: str) -> str | None:
-    """Send a request without TLS from a namespace; return None when it was answered, else how it was refused."""
+def plain_request(open_socket: OpenSocket, address: str, port: int, path: str) -> str | None:
+    """Send a request without TLS; return None when it was answered, else how it was refused."""
     try:
-        get(namespace, f"http://{address}:{port}", path, timeout_seconds=_DEADLINE_SECONDS)
+        get(open_socket, f"http://{address}:{port}", path, timeout_seconds=_DEADLINE_SECONDS)
     except OSError as error:
         return str(error) or type(error).__name__
     return None
 
 
 def without_certificate(
-    namespace: str, address: str, port: int, path: str, *, highest: ssl.TLSVersion = ssl.TLSVersion.MAXIMUM_SUPPORTED
+    open_socket: OpenSocket,
+    address: str,
+    port: int,
+    path: str,
+    *,
+    highest: ssl.TLSVersion = ssl.TLSVersion.MAXIMUM_SUPPORTED,
 ) -> Welcome:
-    """Begin TLS, of the highest version given, from a namespace without a certificate of one's own; send a request.
+    """Begin TLS, of the highest version given, without a certificate of one's own, and send a request.
 
     With TLS 1.3 the refusal comes after the handshake, as the answer to what is sent (RFC 8446, section 4.4.2.4).
     """
@@ -94,7 +98,7 @@ def without_certificate(
     context.verify_mode = ssl.CERT_NONE  # a stranger knows no root of the mesh
     names: tuple[str, ...] = ()
     try:
-        with open_socket(namespace) as plain:
+        with open_socket() as plain:
             plain.settimeout(_DEADLINE_SECONDS)
             plain.connect((address, port))
             with context.wrap_socket(plain) as connection:
