@@ -1,4 +1,5 @@
 # The labs there are, listed explicitly: name -> modules.
 {
   kata-hlf = [ ./kata-hlf ];
+  mtls = [ ./mtls ];
 }

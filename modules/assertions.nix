@@ -2,7 +2,7 @@
 { config, lib, ... }:
 let
   inherit (builtins)
-    all attrNames concatLists concatMap concatStringsSep elem elemAt filter fromJSON genList head isList isString length match
+    all attrNames attrValues concatLists concatMap concatStringsSep elem elemAt filter fromJSON genList head isList isString length match
     split;
   inherit (lib) ipv4 nearest show;
   inherit (config) experiment loads network nodes runtimes services;
@@ -140,6 +140,39 @@ in
     concatMap
       (type: refers (nodeTypeAt type "runtimeClass") "a runtime" (attrNames runtimes) nodeTypes.${type}.runtimeClass)
       (filter (type: nodeTypes.${type}.runtimeClass != null) (attrNames nodeTypes));
+
+    "the HTTP server and its client run on nodes" = if !services.http.enable then [ ] else
+    concatMap
+      (side: refers [ "services" "http" side "node" ] "the name of a node" (attrNames nodes) services.http.${side}.node)
+      [ "server" "client" ];
+
+    "the HTTP server's and its client's images are there" = if !services.http.enable then [ ] else
+    concatMap
+      (side: refers [ "services" "http" side "image" ] "one of the images" (attrNames config.images) services.http.${side}.image)
+      [ "server" "client" ];
+
+    "arms that are compared are a mesh's" =
+      let arms = concatMap (mesh: attrNames mesh.arms) (attrValues config.meshes); in
+      eachLevel "arm" (option: level: refers option "an arm of one of the meshes" arms level);
+
+    "arms have names of their own" =
+      let
+        arms = concatMap (mesh: map (arm: { inherit mesh arm; }) (attrNames config.meshes.${mesh}.arms)) (attrNames config.meshes);
+      in
+      concatMap
+        ({ one, other }: unless (one.arm != other.arm)
+          (violation [ "meshes" other.mesh "arms" ] "a name that meshes.${one.mesh} does not have" other.arm null))
+        (pairs arms);
+
+    "payloads are files that the server has" = eachLevel "payload_bytes" (option: level:
+      unless (elem level services.http.server.payloadBytes)
+        (violation option "a size in services.http.server.payloadBytes (${listed services.http.server.payloadBytes})" level null));
+
+    "connections are kept or closed" = eachLevel "connection" (option: level:
+      refers option "what is done with connections" [ "keep-alive" "close" ] level);
+
+    "shares of the capacity are below it" = eachLevel "load_share" (option: level:
+      unless (isNumber level && level > 0 && level < 1) (violation option "a number between 0 and 1" level null));
 
     "Caliper runs on a node" = if !loads.caliper.enable then [ ] else
     refers [ "loads" "caliper" "node" ] "the name of a node" (attrNames nodes) loads.caliper.node;

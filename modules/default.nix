@@ -10,8 +10,18 @@
   ./runtimes/runc.nix
   ./runtimes/gvisor.nix
   ./runtimes/kata.nix
+  ./meshes
+  ./meshes/none.nix
+  ./meshes/plain-proxy.nix
+  ./meshes/istio.nix
+  ./meshes/consul.nix
+  ./meshes/kuma.nix
+  ./meshes/linkerd.nix
   ./services/fabric.nix
+  ./services/http.nix
   ./loads/caliper.nix
+  ./loads/tcp-rr.nix
+  ./loads/vegeta.nix
   ./loads/wrk.nix
   ./experiment.nix
   ./study.nix

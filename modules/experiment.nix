@@ -106,14 +106,14 @@ in
 {
   options.experiment = {
     service = mkOption {
-      type = types.enum [ "fabric" ];
+      type = types.enum [ "fabric" "http" ];
       defaultText = "the service that is enabled";
       example = "fabric";
       description = "The service under test.";
     };
 
     load = mkOption {
-      type = types.enum [ "caliper" "wrk" ];
+      type = types.enum [ "caliper" "tcp_rr" "vegeta" "wrk" ];
       defaultText = "the load that is enabled";
       example = "caliper";
       description = "The load generator that drives it.";

@@ -43,6 +43,39 @@ let
     workload = path from.workload;
   };
 
+  http = from: {
+    inherit (from) namespace;
+    server = {
+      inherit (from.server) node image workers;
+      http_port = from.server.httpPort;
+      tcp_port = from.server.tcpPort;
+      round_trip_port = from.server.roundTripPort;
+      payload_bytes = from.server.payloadBytes;
+    };
+    client = { inherit (from.client) node image; };
+    proxy_workers = from.proxyWorkers;
+    ready_timeout_seconds = from.readyTimeoutSeconds;
+  };
+
+  vegeta = from: {
+    inherit (from) connections;
+    program = path from.program;
+    timeout_seconds = from.timeoutSeconds;
+  };
+
+  mesh = from: {
+    inherit (from) title version sidecar;
+    control_plane = if from.controlPlane == null then null else {
+      inherit (from.controlPlane) namespace deployments;
+      manifests = path from.controlPlane.manifests;
+      program = path from.controlPlane.program;
+      configuration = path from.controlPlane.configuration;
+    };
+    inject = path from.inject;
+    arms = mapAttrs (_: arm: { inherit (arm) layer mtls call; round_trip = arm.roundTrip; manifests = path arm.manifests; }) from.arms;
+    upstream = if from.upstream == null then null else from.upstream // { path = path from.upstream.path; };
+  };
+
   wrk = from: {
     inherit (from) node threads connections path;
     keep_alive = from.keepAlive;
@@ -73,9 +106,17 @@ in
   nodes = mapAttrs (_: node: { inherit (node) cpus labels; cpu_weight = node.cpuWeight; }) config.nodes;
   runtimes = mapAttrs (_: runtime) config.runtimes;
   images = paths config.images;
-  services.fabric = ifEnabled fabric config.services.fabric;
-  loads.caliper = ifEnabled caliper config.loads.caliper;
-  loads.wrk = ifEnabled wrk config.loads.wrk;
+  services = {
+    fabric = ifEnabled fabric config.services.fabric;
+    http = ifEnabled http config.services.http;
+  };
+  loads = {
+    caliper = ifEnabled caliper config.loads.caliper;
+    tcp_rr = ifEnabled (from: { program = path from.program; }) config.loads.tcpRr;
+    vegeta = ifEnabled vegeta config.loads.vegeta;
+    wrk = ifEnabled wrk config.loads.wrk;
+  };
+  meshes = mapAttrs (_: mesh) config.meshes;
   experiment = {
     inherit (config.experiment) service load compare baseline factors metrics blocks;
     warmup_seconds = config.experiment.warmupSeconds;

@@ -5,6 +5,7 @@ let
     kit = ../lib/build/kit;
     oci = ../lib/build/oci;
     runc-fit = ../packages/runc-fit;
+    tcp-rr = ../packages/tcp-rr;
     fabric-ccaas-builder = ../packages/fabric-ccaas-builder;
   };
   inherit (build) goroot;

@@ -16,7 +16,14 @@ let
       args = [ "deb" (placeholder "out") ] ++ files packages;
     };
 
-  patchelf = debTree "patchelf" (pins.debian.root "patchelf");
+  /**
+    The packages of a pinned root in one tree, unchanged: for images, where they are at their own paths.
+    Type: debFiles :: String -> Derivation
+    Example: debFiles "nginx"
+  */
+  debFiles = name: debTree name (pins.debian.root name);
+
+  patchelf = debFiles "patchelf";
 
   # Runs patchelf through its own loader: nothing is at /lib64 in the sandbox.
   patchelfCommand = "${patchelf}/lib64/ld-linux-x86-64.so.2 --library-path ${patchelf}/usr/lib/x86_64-linux-gnu ${patchelf}/usr/bin/patchelf";
@@ -43,5 +50,5 @@ let
     '';
 in
 {
-  inherit debTree debRoot patchelfCommand;
+  inherit debTree debFiles debRoot patchelfCommand;
 }

@@ -14,7 +14,10 @@ let
   debian = import ./debian.nix {
     inherit system pins kit fetchFile run;
   };
-  inherit (debian) debTree debRoot patchelfCommand;
+  inherit (debian) debTree debFiles debRoot patchelfCommand;
+
+  # Debian's C library as it is, for programs that are started by its loader.
+  libc = debFiles "libc";
 
   compiler = import ./c.nix { inherit run debRoot shell; };
 
@@ -27,7 +30,7 @@ let
   };
 
   node = import ./node.nix {
-    inherit pins run fetch kit debTree patchelfCommand python shell;
+    inherit pins run fetch kit libc patchelfCommand python shell;
   };
 in
 {
@@ -35,8 +38,9 @@ in
 
   # A publisher's file that no registry carries.
   upstreamFile = name: fetchFile (pins.upstream name);
+  inherit (pins) isPinned;
 
-  inherit kit busybox shell run fetch fetchFile goProgram goToolchain debTree debRoot compiler;
+  inherit kit busybox shell libc run fetch fetchFile goProgram goToolchain debTree debFiles debRoot compiler;
   inherit (go) goPackage goModuleData;
   inherit (python) pythonEnv interpreter wheels;
   inherit (node) nodejs npmPackage;

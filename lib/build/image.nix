@@ -6,6 +6,8 @@
   Inputs:
     name, tag  the reference is tare.local/<name>:<tag>
     files      path in the image -> store path (a file or a folder)
+    below      layers beneath that of `files`, the lowest first, each as `files`; images that have the
+               same ones share them on a node
     config     the image's configuration as in the OCI image specification (Entrypoint, Env, ...)
   Result: image.tar (OCI layout) and image.json ({ "name", "digest" }).
   Type: ociImage :: AttrSet -> Derivation
@@ -15,13 +17,15 @@
   name,
   tag,
   files,
+  below ? [ ],
   config,
 }:
 run "image-${name}-${tag}"
   {
     description = builtins.toJSON {
       name = "tare.local/${name}:${tag}";
-      inherit files config;
+      layers = below ++ [ files ];
+      inherit config;
     };
     passAsFile = [ "description" ];
   }

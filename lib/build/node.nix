@@ -1,8 +1,6 @@
 # Node.js from its wheel, and node_modules from a lock file that names no host.
-{ pins, run, fetch, kit, debTree, patchelfCommand, python, shell }:
+{ pins, run, fetch, kit, libc, patchelfCommand, python, shell }:
 let
-  libc = debTree "libc" (pins.debian.root "libc");
-
   nodejs = run "nodejs" { } ''
     ${kit} zip /build/wheel ${python.wheels "nodejs"}/*.whl
     mkdir -p $out

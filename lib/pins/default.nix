@@ -63,7 +63,12 @@ in
   goToolchains = builtins.attrNames toolchains.go;
 
   # Not in the Go checksum database; the hash of the vendored tree takes its place.
-  unsummedGoModules = [ "github.com/hyperledger/fabric" ];
+  unsummedGoModules = [
+    "github.com/envoyproxy/go-control-plane"
+    "github.com/hashicorp/consul-awsauth"
+    "github.com/hyperledger/fabric"
+    "github.com/kumahq/kuma"
+  ];
 
   goToolchain =
     version:
@@ -91,6 +96,9 @@ in
       };
     root = name: debianLock.roots.${name} or (throw "lib/pins/debian.toml: ${name}: expected a root of this name, found ${builtins.concatStringsSep ", " (builtins.attrNames debianLock.roots)}");
   };
+
+  # Whether an artifact's hash is known, so that its place in the store is.
+  isPinned = name: upstream.${name} ? sha256;
 
   upstream =
     name:

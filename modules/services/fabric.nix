@@ -159,7 +159,7 @@ in
       };
 
       metrics = {
-        cpu_per_request = metric "s" "lower" "CPU time of the Fabric containers for each transaction that succeeded.";
+        cpu_per_request = metric "s" "lower" "CPU time of all of the service's containers for each request that succeeded.";
         cpu_total = metric "cpu" "lower" "CPUs that the Fabric containers used on average.";
       }
       // perNodeType (type: {

@@ -6,6 +6,7 @@ let
 
   lab = import ../../lib/eval/mk-lab.nix { modules = [ ../../labs/kata-hlf ]; packages = import ./packages.nix; };
   inherit (lab) manifest;
+  mtls = (import ../../lib/eval/mk-lab.nix { modules = [ ../../labs/mtls ]; packages = import ./packages.nix; }).manifest;
   withWrk = import ../../lib/eval/mk-lab.nix {
     modules = [ ./fixtures/foreign.nix { loads.caliper.enable = mkForce false; loads.wrk.enable = true; } ];
     packages = import ./packages.nix;
@@ -50,6 +51,16 @@ let
     FabricNodeType = attrValues manifest.services.fabric.node_types;
     Loads = [ manifest.loads ];
     Caliper = [ manifest.loads.caliper ];
+    Http = [ mtls.services.http ];
+    HttpServer = [ mtls.services.http.server ];
+    HttpClient = [ mtls.services.http.client ];
+    Vegeta = [ mtls.loads.vegeta ];
+    TcpRoundTrip = [ mtls.loads.tcp_rr ];
+    Mesh = attrValues mtls.meshes;
+    ControlPlane = [ mtls.meshes.consul.control_plane ];
+    Sidecar = [ mtls.meshes.istio.sidecar ];
+    Arm = concatMap (of: attrValues of.arms) (attrValues mtls.meshes);
+    Call = [ mtls.meshes.none.arms.none.call mtls.meshes.none.arms.none.round_trip ];
     Wrk = [ withWrk.manifest.loads.wrk ];
     Experiment = [ manifest.experiment ];
     SecondSide = [ withSecondSide.manifest.experiment.second_side ];

@@ -1,11 +1,17 @@
 # Every rule between options, broken once. A rule without a case fails.
 let
   inherit (builtins) attrNames concatMap elem filter;
-  inherit (import ../../lib/eval) mkForce;
+  inherit (import ../../lib/eval) mkDefault mkForce mkMerge;
   inherit (import ./expect.nix) equal;
 
   mkLab = modules: import ../../lib/eval/mk-lab.nix { inherit modules; packages = import ./packages.nix; };
   broken = config: (mkLab [ ./fixtures/foreign.nix { _file = "mine.nix"; inherit config; } ]).errors;
+
+  # The foreign lab with an HTTP server beside what it measures.
+  http = config: mkMerge [
+    { services.http = { enable = true; server.node = mkDefault "fabric"; }; experiment.service = "fabric"; }
+    config
+  ];
 
   cases = {
     "networks lie in the range for benchmarks" = {
@@ -61,6 +67,34 @@ let
     "Fabric's own runtimes are declared" = {
       config.services.fabric.nodeTypes.ca.runtimeClass = "runsc";
       errors = [ "mine.nix: services.fabric.nodeTypes.ca.runtimeClass: expected a runtime (gvisor, kata, runc), found \"runsc\" (a string). Write \"runc\"." ];
+    };
+    "the HTTP server and its client run on nodes" = {
+      config = http { services.http.server.node = mkForce "fabrik"; };
+      errors = [ "mine.nix: services.http.server.node: expected the name of a node (client, fabric), found \"fabrik\" (a string). Write \"fabric\"." ];
+    };
+    "the HTTP server's and its client's images are there" = {
+      config = http { services.http.client.image = "tare.local/http-klient:1"; };
+      errors = [ "mine.nix: services.http.client.image: expected one of the images (tare.local/consul:1.21.0, tare.local/coredns:1.11.1, tare.local/envoy:1.36.2, tare.local/fabric-ca:1.5.5, tare.local/fabric-chaincode:1.0, tare.local/fabric-orderer:2.4.4, tare.local/fabric-peer:2.4.4, tare.local/http-client:1, tare.local/http-server:1.22.1, tare.local/kuma-cp:2.9.2, tare.local/kuma-dp:2.9.2, tare.local/kuma-init:2.9.2, tare.local/pause:3.9, tare.local/pilot:1.25.1, tare.local/proxyv2:1.25.1), found \"tare.local/http-klient:1\" (a string). Write \"tare.local/http-client:1\"." ];
+    };
+    "arms that are compared are a mesh's" = {
+      config = http { experiment.factors.arm.levels = [ "none" "istio-17" ]; };
+      errors = [ "mine.nix: experiment.factors.arm.levels[1]: expected an arm of one of the meshes (consul-l4-mtls, consul-l7-mtls, istio-l4, istio-l4-mtls, istio-l7, istio-l7-mtls, kuma-l4, kuma-l4-mtls, kuma-l7, kuma-l7-mtls, linkerd-l4-mtls, linkerd-l7-mtls, none, plain-proxy-l4, plain-proxy-l7), found \"istio-17\" (a string). Write \"istio-l7\"." ];
+    };
+    "arms have names of their own" = {
+      config = http { meshes.other = { title = "another"; arms.none.call = { address = "service"; port = 80; }; }; };
+      errors = [ "mine.nix: meshes.other.arms: expected a name that meshes.none does not have, found \"none\" (a string)." ];
+    };
+    "payloads are files that the server has" = {
+      config = http { experiment.factors.payload_bytes.levels = [ 65 ]; };
+      errors = [ "mine.nix: experiment.factors.payload_bytes.levels[0]: expected a size in services.http.server.payloadBytes (64, 1024, 65536), found 65 (an integer)." ];
+    };
+    "connections are kept or closed" = {
+      config = http { experiment.factors.connection.levels = [ "keepalive" ]; };
+      errors = [ "mine.nix: experiment.factors.connection.levels[0]: expected what is done with connections (keep-alive, close), found \"keepalive\" (a string). Write \"keep-alive\"." ];
+    };
+    "shares of the capacity are below it" = {
+      config.experiment.factors.load_share = { levels = [ 0.5 80 ]; description = "A share."; };
+      errors = [ "mine.nix: experiment.factors.load_share.levels[1]: expected a number between 0 and 1, found 80 (an integer)." ];
     };
     "Caliper runs on a node" = {
       config.loads.caliper.node = "load";

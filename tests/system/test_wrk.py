@@ -32,6 +32,10 @@ class Target:
     """A server that is there already, as a deployment."""
 
     url: str
+    client: None = None
+
+    def require_running(self) -> None:
+        """What is there already is not looked after."""
 
     def node_types(self) -> Mapping[str, Sequence[str]]:
         return {}

@@ -65,6 +65,9 @@ func (l *layerWriter) tree(source, destination string) error {
 			return err
 		}
 		name := filepath.Join(destination, relative)
+		if name == "." { // the image's root, which every layer has
+			return nil
+		}
 		if entry.IsDir() {
 			return l.folder(name, 0o755)
 		}

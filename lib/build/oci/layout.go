@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Media types and annotations of the OCI image specification 1.0; the layer is stored
+// Media types and annotations of the OCI image specification 1.0; layers are stored
 // uncompressed, which is what makes an import quick.
 const (
 	mediaIndex    = "application/vnd.oci.image.index.v1+json"
@@ -34,14 +34,19 @@ func describe(mediaType string, blob []byte) descriptor {
 }
 
 // writeLayout writes the archive and returns the digest of the image's manifest.
-func writeLayout(path string, image description, layer []byte) (string, error) {
-	layerDescriptor := describe(mediaLayer, layer)
+func writeLayout(path string, image description, layers [][]byte) (string, error) {
+	descriptors := make([]descriptor, len(layers))
+	diffs := make([]string, len(layers))
+	for i, layer := range layers {
+		descriptors[i] = describe(mediaLayer, layer)
+		diffs[i] = descriptors[i].Digest
+	}
 	config, err := json.Marshal(map[string]any{
 		"architecture": "amd64",
 		"os":           "linux",
 		"created":      epoch.UTC().Format(time.RFC3339),
 		"config":       image.Config,
-		"rootfs":       map[string]any{"type": "layers", "diff_ids": []string{layerDescriptor.Digest}},
+		"rootfs":       map[string]any{"type": "layers", "diff_ids": diffs},
 	})
 	if err != nil {
 		return "", err
@@ -50,7 +55,7 @@ func writeLayout(path string, image description, layer []byte) (string, error) {
 		"schemaVersion": 2,
 		"mediaType":     mediaManifest,
 		"config":        describe(mediaConfig, config),
-		"layers":        []descriptor{layerDescriptor},
+		"layers":        descriptors,
 	})
 	if err != nil {
 		return "", err
@@ -77,7 +82,7 @@ func writeLayout(path string, image description, layer []byte) (string, error) {
 	}
 	write("oci-layout", []byte(`{"imageLayoutVersion":"1.0.0"}`))
 	write("index.json", index)
-	for _, blob := range [][]byte{manifest, config, layer} {
+	for _, blob := range append([][]byte{manifest, config}, layers...) {
 		write("blobs/sha256/"+strings.TrimPrefix(describe("", blob).Digest, "sha256:"), blob)
 	}
 	if err != nil {

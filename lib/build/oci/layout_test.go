@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 )
 
@@ -19,7 +20,7 @@ func build(t *testing.T) (archive []byte, digest string) {
 	}
 	text, _ := json.Marshal(map[string]any{
 		"name":   "tare.local/example:1",
-		"files":  map[string]string{"/bin/program": program},
+		"layers": []map[string]string{{"/lib/part": program}, {"/bin/program": program}},
 		"config": map[string]any{"Entrypoint": []string{"/bin/program"}},
 	})
 	file, out := filepath.Join(work, "description.json"), filepath.Join(work, "out")
@@ -72,11 +73,50 @@ func TestIndexNamesTheManifestByItsDigest(t *testing.T) {
 	if len(index.Manifests) != 1 || index.Manifests[0].Digest != digest {
 		t.Fatalf("index.json: %s; image.json says %s", files["index.json"], digest)
 	}
-	if manifest := files["blobs/sha256/"+digest[len("sha256:"):]]; describe("", manifest).Digest != digest {
+	text := files["blobs/sha256/"+digest[len("sha256:"):]]
+	if describe("", text).Digest != digest {
 		t.Error("the manifest's bytes do not have its digest")
+	}
+	var manifest struct{ Layers []descriptor }
+	if err := json.Unmarshal(text, &manifest); err != nil || len(manifest.Layers) != 2 {
+		t.Fatalf("expected two layers: %s (%v)", text, err)
+	}
+	for i, path := range []string{"lib/part", "bin/program"} {
+		layer := files["blobs/sha256/"+manifest.Layers[i].Digest[len("sha256:"):]]
+		if names := names(t, layer); !slices.Contains(names, path) {
+			t.Errorf("layer %d: expected %s, found %v", i, path, names)
+		}
 	}
 	if name := index.Manifests[0].Annotations[containerd]; name != "tare.local/example:1" {
 		t.Errorf("containerd would import it as %q", name)
+	}
+}
+
+func TestATreeMayBeTheWholeImage(t *testing.T) {
+	tree := t.TempDir()
+	if err := os.WriteFile(filepath.Join(tree, "file"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	layer, err := buildLayer(map[string]string{"/": tree})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found := names(t, layer); !slices.Equal(found, []string{"tmp/", "file"}) {
+		t.Errorf("expected tmp/ and file, found %v", found)
+	}
+}
+
+func names(t *testing.T, archive []byte) (names []string) {
+	t.Helper()
+	for reader := tar.NewReader(bytes.NewReader(archive)); ; {
+		header, err := reader.Next()
+		if err == io.EOF {
+			return names
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, header.Name)
 	}
 }
 

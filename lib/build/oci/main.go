@@ -2,7 +2,8 @@
 //
 //	oci OUT DESCRIPTION.json
 //
-// DESCRIPTION is {"name": reference, "files": {path in the image: path here}, "config": {...}}.
+// DESCRIPTION is {"name": reference, "layers": [{path in the image: path here}, ...], "config": {...}},
+// the lowest layer first. Images that begin with the same layers share them on a node.
 // OUT becomes a folder with image.tar and image.json ({"name", "digest"}): the digest is known
 // when the image is built, so a run can state exactly what it measured.
 package main
@@ -15,9 +16,9 @@ import (
 )
 
 type description struct {
-	Name   string            `json:"name"`
-	Files  map[string]string `json:"files"`
-	Config map[string]any    `json:"config"`
+	Name   string              `json:"name"`
+	Layers []map[string]string `json:"layers"`
+	Config map[string]any      `json:"config"`
 }
 
 func main() {
@@ -43,11 +44,13 @@ func run(out, file string) error {
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return err
 	}
-	layer, err := buildLayer(image.Files)
-	if err != nil {
-		return err
+	layers := make([][]byte, len(image.Layers))
+	for i, files := range image.Layers {
+		if layers[i], err = buildLayer(files); err != nil {
+			return err
+		}
 	}
-	digest, err := writeLayout(filepath.Join(out, "image.tar"), image, layer)
+	digest, err := writeLayout(filepath.Join(out, "image.tar"), image, layers)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,8 @@ from tare.trials.levels import normal
 RUNTIME_FACTOR = "runtime"
 # The factor whose levels are CPUs that all of the service's containers have together.
 TOTAL_CPUS_FACTOR = "total_cpus"
+# The factor whose levels are arms of the lab's meshes.
+ARM_FACTOR = "arm"
 
 
 def reasons(
@@ -31,6 +33,8 @@ def reasons(
             found[name] = {level: _runtime(level, runtimes) for level in levels}
         elif name == TOTAL_CPUS_FACTOR:
             found[name] = {level: _total_cpus(manifest, level, cpus) for level in levels}
+        elif name == ARM_FACTOR and manifest.meshes:
+            found[name] = {level: _arm(manifest, level) for level in levels}
         else:
             found[name] = dict.fromkeys(levels)
     return found
@@ -40,6 +44,13 @@ def _runtime(level: Level, runtimes: Mapping[str, str | None]) -> str | None:
     if level not in runtimes:
         return f"the lab declares no runtime {level!r}; it has {', '.join(sorted(runtimes))}"
     return runtimes[str(level)]
+
+
+def _arm(manifest: Manifest, level: Level) -> str | None:
+    for mesh in manifest.meshes.values():
+        if level in mesh.arms:
+            return mesh.upstream.absence if mesh.upstream is not None and mesh.upstream.path is None else None
+    return f"no mesh of the lab has an arm {level!r}"
 
 
 def _total_cpus(manifest: Manifest, level: Level, cpus: Mapping[str, Sequence[int]]) -> str | None:

@@ -61,6 +61,14 @@ class Upstream:
     sha256: str | None
     path: str | None
 
+    @property
+    def absence(self) -> str:
+        """What to tell when it is not there."""
+        return (
+            f"{self.name} {self.version} is not on this machine; its publisher has it at {self.url}, and "
+            f"`tare pins pin {self.name}` fetches it, `nix build .#{self.name}` unpacks it"
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Runtime:
@@ -111,8 +119,93 @@ class Fabric:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HttpServer:
+    """The server's pod. Meshes take ``http_port`` for HTTP and ``tcp_port``, of the same server, for plain TCP;
+    ``round_trip_port`` answers single bytes. Files of ``payload_bytes`` bytes are at the path ``/SIZE``."""
+
+    node: str
+    image: str
+    workers: int
+    http_port: int
+    tcp_port: int
+    round_trip_port: int
+    payload_bytes: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpClient:
+    node: str
+    image: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Http:
+    """An HTTP server and its client, each in a pod; what is between them, the lab's ``meshes`` say."""
+
+    namespace: str
+    server: HttpServer
+    client: HttpClient
+    proxy_workers: int
+    ready_timeout_seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Services:
     fabric: Fabric | None = None
+    http: Http | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControlPlane:
+    """What runs before any pod of a mesh: the objects in the file ``manifests`` or printed by ``program``, then, once
+    its ``deployments`` are available, those in the file ``configuration``."""
+
+    namespace: str
+    manifests: str | None
+    program: str | None
+    deployments: tuple[str, ...]
+    configuration: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sidecar:
+    """The proxy in each pod: its container's name, and the user whose packets are not redirected to it."""
+
+    container: str
+    uid: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """Whom the client calls: the service, or a port of its own proxy."""
+
+    address: Literal["service", "local"]
+    port: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arm:
+    """One way to measure a mesh. ``manifests`` is None while the mesh cannot run, ``round_trip`` where single bytes
+    are not forwarded."""
+
+    layer: Literal["l4", "l7"] | None
+    mtls: bool
+    manifests: str | None
+    call: Call
+    round_trip: Call | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mesh:
+    """A service mesh, or what meshes are compared with. ``inject`` prints an arm's manifests with sidecars added."""
+
+    title: str
+    version: str | None
+    control_plane: ControlPlane | None
+    inject: str | None
+    sidecar: Sidecar | None
+    arms: Mapping[str, Arm]
+    upstream: Upstream | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,8 +235,26 @@ class Wrk:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Vegeta:
+    """Vegeta as the load generator; runs where the service says its client is."""
+
+    program: str
+    connections: int
+    timeout_seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TcpRoundTrip:
+    """tcp-rr as the load generator; runs where the service says its client is."""
+
+    program: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Loads:
     caliper: Caliper | None = None
+    tcp_rr: TcpRoundTrip | None = None
+    vegeta: Vegeta | None = None
     wrk: Wrk | None = None
 
 
@@ -237,6 +348,7 @@ class Manifest:
     loads: Loads
     experiment: Experiment
     study: Study | None
+    meshes: Mapping[str, Mesh] = dataclasses.field(default_factory=dict)
 
 
 def read(path: Path) -> Manifest:

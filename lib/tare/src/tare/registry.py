@@ -43,10 +43,31 @@ def _fabric(
     )
 
 
+def _http(
+    side: int, manifest: Manifest, cluster: Cluster, directory: Path, commands: Commands, progress: Progress
+) -> Service[Any]:
+    from tare.services.http import HttpService
+
+    spec = _declared("service", "http", manifest.services.http)
+    return HttpService(cluster=cluster, spec=spec, commands=commands, progress=progress)
+
+
 def _caliper(manifest: Manifest, cluster: Cluster, commands: Commands) -> Load[Any]:
     from tare.loads.caliper import Caliper
 
     return Caliper(cluster=cluster, spec=_declared("load", "caliper", manifest.loads.caliper), commands=commands)
+
+
+def _tcp_rr(manifest: Manifest, cluster: Cluster, commands: Commands) -> Load[Any]:
+    from tare.loads.tcp_rr import TcpRoundTrip
+
+    return TcpRoundTrip(cluster=cluster, spec=_declared("load", "tcp_rr", manifest.loads.tcp_rr), commands=commands)
+
+
+def _vegeta(manifest: Manifest, cluster: Cluster, commands: Commands) -> Load[Any]:
+    from tare.loads.vegeta import Vegeta
+
+    return Vegeta(cluster=cluster, spec=_declared("load", "vegeta", manifest.loads.vegeta), commands=commands)
 
 
 def _wrk(manifest: Manifest, cluster: Cluster, commands: Commands) -> Load[Any]:
@@ -55,19 +76,28 @@ def _wrk(manifest: Manifest, cluster: Cluster, commands: Commands) -> Load[Any]:
     return Wrk(cluster=cluster, spec=_declared("load", "wrk", manifest.loads.wrk), commands=commands)
 
 
-SERVICES: Mapping[str, Callable[[int, Manifest, Cluster, Path, Commands, Progress], Service[Any]]] = {"fabric": _fabric}
+SERVICES: Mapping[str, Callable[[int, Manifest, Cluster, Path, Commands, Progress], Service[Any]]] = {
+    "fabric": _fabric,
+    "http": _http,
+}
 
 # The services of which two deployments can stand at the same moment, each on a side of its own.
 TWICE = frozenset({"fabric"})
 
-LOADS: Mapping[str, Callable[[Manifest, Cluster, Commands], Load[Any]]] = {"caliper": _caliper, "wrk": _wrk}
+LOADS: Mapping[str, Callable[[Manifest, Cluster, Commands], Load[Any]]] = {
+    "caliper": _caliper,
+    "tcp_rr": _tcp_rr,
+    "vegeta": _vegeta,
+    "wrk": _wrk,
+}
 
 
 def against_duet(manifest: Manifest, *, cpus: Mapping[str, Sequence[int]]) -> str | None:
     """Return why the lab's service cannot be measured on two sides at once; None if it can. ``cpus`` are by node."""
     service = manifest.experiment.service
-    of_sides = [sides.cpus(side, cpus) for side in sides.of_lab(manifest)]
-    return duet.obstacle(of_sides, service=service, twice=service in TWICE)
+    twice = service in TWICE
+    of_sides = [sides.cpus(side, cpus) for side in sides.of_lab(manifest)] if twice else []
+    return duet.obstacle(of_sides, service=service, twice=twice)
 
 
 def stands(

@@ -8,8 +8,8 @@ import os
 import platform
 import re
 import time
-from collections.abc import Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol
@@ -19,12 +19,13 @@ from tare.cluster import Cluster
 from tare.errors import TareError
 from tare.hosts import LabHosts
 from tare.labs import Lab
-from tare.manifest import Manifest
+from tare.manifest import Level, Manifest
 from tare.measure.disturbance import LIMIT
 from tare.measure.sampler import Sampler
 from tare.process import Commands
 from tare.progress import Reporter
 from tare.results import RunStore, StoredRun
+from tare.services import Service
 from tare.state import StateDirectory
 from tare.stats.sequence import Method
 from tare.trials import plan as planning
@@ -69,6 +70,25 @@ class Session(Protocol):
     def hosts(self) -> Any:
         """Return the lab's nodes and pods as testinfra hosts, the lab being up. Raises TareError."""
         ...
+
+
+class LabAtHand(LabHosts):
+    """A lab that is up, as a test sees it: its nodes and pods, and its service when asked for."""
+
+    def __init__(self, cluster: Cluster, service: Callable[[], Service[Any]]) -> None:
+        super().__init__(cluster)
+        self._service = service
+
+    @contextmanager
+    def deployed(self, **levels: Level) -> Iterator[Any]:
+        """Deploy the lab's service at some levels, to be looked at and not measured; it is taken away at the end."""
+        service = self._service()
+        deployment = service.deploy(levels)
+        try:
+            service.configure(deployment, levels)
+            yield deployment
+        finally:
+            deployment.close()
 
 
 class LabSession:
@@ -138,8 +158,17 @@ class LabSession:
             progress=self.progress,
         )
 
-    def hosts(self) -> LabHosts:
-        return LabHosts(self._brought_up())
+    def hosts(self) -> LabAtHand:
+        return LabAtHand(self._brought_up(), self._service)
+
+    def _service(self) -> Service[Any]:
+        return registry.service(
+            self.lab.manifest,
+            cluster=self._brought_up(),
+            directory=self._state.path / "service",
+            commands=self._commands,
+            progress=self.progress,
+        )
 
     def _brought_up(self) -> Cluster:
         if not self._up:

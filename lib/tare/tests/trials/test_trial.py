@@ -19,6 +19,8 @@ def test_metrics_are_in_base_units() -> None:
         "memory_orderer": 5e7,
         "cpu_total": pytest.approx(0.4),
         "cpu_per_request": 1.0,
+        "cpu_per_request_peer": 0.75,
+        "cpu_per_request_orderer": 0.25,
     }
 
 

@@ -72,6 +72,8 @@ class ControlPlane:
             f"--service-cluster-ip-range={self.network.service_cidr}",
             "--authorization-mode=Node,RBAC",
             "--enable-admission-plugins=NodeRestriction",
+            # Webhooks are called by their pods' addresses: there are no services where the API server is.
+            "--enable-aggregator-routing=true",
             "--allow-privileged=true",
         )
 

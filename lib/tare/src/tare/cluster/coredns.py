@@ -13,7 +13,7 @@ COREFILE = """\
     ready
     kubernetes cluster.local in-addr.arpa ip6.arpa {
         pods insecure
-        ttl 30
+        ttl 1
     }
     cache 30
     loadbalance

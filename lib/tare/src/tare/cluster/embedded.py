@@ -6,8 +6,9 @@ import functools
 import hashlib
 import json
 import shutil
+import socket
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -18,7 +19,7 @@ from tare.cluster import bring_up, control_plane, images, runtime_classes
 from tare.cluster import layout as layouts
 from tare.cluster.api import Api, Object, describe_pods, is_true, wait_until
 from tare.cluster.layout import Layout
-from tare.cluster.network import NameTaken
+from tare.cluster.network import NameTaken, open_socket
 from tare.cluster.node import ClusterNode
 from tare.cluster.steps import running
 from tare.cluster.supervision import CGROUP as SUPERVISOR_CGROUP
@@ -131,14 +132,20 @@ class Cluster:
         argv = [*self._layout.kubectl, *arguments]
         return self._commands.run(argv, stdin=stdin, deadline_seconds=deadline_seconds).stdout
 
-    def apply(self, objects: Sequence[Object]) -> None:
-        """Make the objects, or change them to what is given. Raises CommandFailed."""
+    def apply(self, objects: Sequence[Object] | str) -> None:
+        """Make the objects (or those in a text), or change them to what is given. Raises CommandFailed."""
         arguments = ("apply", "--server-side", "--force-conflicts", "--field-manager=tare", "--filename=-")
         self.kubectl(*arguments, stdin=_as_list(objects), deadline_seconds=_APPLY_SECONDS)
 
-    def delete(self, objects: Sequence[Object]) -> None:
-        """Delete the objects and wait until they are gone; gone already is fine. Raises CommandFailed."""
-        arguments = ("delete", "--ignore-not-found", "--wait", f"--timeout={_DELETE_SECONDS:.0f}s", "--filename=-")
+    def delete(self, objects: Sequence[Object] | str, *, wait: bool = True) -> None:
+        """Delete the objects (or those in a text) and, unless told not to, wait until they are gone; gone is fine.
+
+        Raises CommandFailed.
+        """
+        if not objects:
+            return
+        waiting = ("--wait", f"--timeout={_DELETE_SECONDS:.0f}s") if wait else ("--wait=false",)
+        arguments = ("delete", "--ignore-not-found", *waiting, "--filename=-")
         self.kubectl(*arguments, stdin=_as_list(objects), deadline_seconds=_DELETE_SECONDS + 10)
 
     def get(self, kind: str, namespace: str = "", selector: str = "") -> list[Object]:
@@ -159,6 +166,34 @@ class Cluster:
             return describe_pods(left) if left or not pods else None
 
         wait_until(f"pods with {selector}", missing, timeout_seconds=timeout_seconds, interval_seconds=0.1)
+
+    def pod_states(self, namespace: str) -> str:
+        """Return in one line what keeps the pods of a namespace from being ready. Raises OSError."""
+        return describe_pods(self.get("pods", namespace))
+
+    def wait_until(self, what: str, look: Callable[[], str | None], *, timeout_seconds: float) -> None:
+        """Call ``look`` until it returns None; a text is what is still missing, and so is OSError's.
+
+        Raises NotReady with the last text.
+        """
+        wait_until(what, look, timeout_seconds=timeout_seconds, interval_seconds=0.1)
+
+    def open_socket(
+        self, network: str, family: int = socket.AF_INET, kind: int = socket.SOCK_STREAM, protocol: int = -1
+    ) -> socket.socket:
+        """Return a socket in the network namespace that ``network`` is the file of. Raises OSError."""
+        return open_socket(network, family, kind, protocol)
+
+    def wait_until_available(self, deployment: str, *, namespace: str, timeout_seconds: float) -> None:
+        """Wait until a deployment has the pods it asks for. Raises NotReady, which says what they wait for."""
+        path = f"/apis/apps/v1/namespaces/{quote(namespace)}/deployments/{quote(deployment)}"
+
+        def missing() -> str | None:
+            if is_true(self._api.get(path), "Available"):
+                return None
+            return describe_pods(self.get("pods", namespace))
+
+        wait_until(f"deployment {deployment}", missing, timeout_seconds=timeout_seconds, interval_seconds=0.1)
 
     def __enter__(self) -> Cluster:
         require(self._machine, self._state.lab)
@@ -323,5 +358,7 @@ def kubectl_argv(state: StateDirectory, arguments: Sequence[str]) -> list[str]:
     return [*json.loads(prefix), *arguments]
 
 
-def _as_list(objects: Sequence[Object]) -> str:
+def _as_list(objects: Sequence[Object] | str) -> str:
+    if isinstance(objects, str):
+        return objects
     return json.dumps({"apiVersion": "v1", "kind": "List", "items": list(objects)})

@@ -138,8 +138,13 @@ def node_lines(addresses: Addresses, node: str) -> list[str]:
     ]
 
 
-def open_socket(namespace: str) -> socket.socket:
-    """Return a TCP socket that lives in a network namespace, wherever it is used from. Raises OSError."""
+def open_socket(
+    namespace: str, family: int = socket.AF_INET, kind: int = socket.SOCK_STREAM, protocol: int = -1
+) -> socket.socket:
+    """Return a socket, of TCP by default, that lives in a network namespace, wherever it is used from. Raises OSError.
+
+    ``namespace`` is a name of iproute2's or the absolute path of a namespace's file.
+    """
     outcome: list[socket.socket | OSError] = []
 
     def enter_and_open() -> None:
@@ -149,7 +154,7 @@ def open_socket(namespace: str) -> socket.socket:
                 if _libc.setns(file.fileno(), _CLONE_NEWNET) != 0:
                     code = ctypes.get_errno()
                     raise OSError(code, os.strerror(code), file.name)
-            outcome.append(socket.socket(socket.AF_INET, socket.SOCK_STREAM))
+            outcome.append(socket.socket(family, kind, protocol))
         except OSError as error:
             outcome.append(error)
 

@@ -19,10 +19,7 @@ def _reasons(runtime: manifest.Runtime, machine: Machine) -> list[str]:
     reasons = [f"{lacking.name}: {lacking.detail}" for lacking in machine.lacks(runtime.requires)]
     upstream = runtime.upstream
     if upstream is not None and (upstream.path is None or not Path(upstream.path).exists()):
-        reasons.append(
-            f"{upstream.name} {upstream.version} is not on this machine; its publisher has it at {upstream.url}, and "
-            f"`tare pins pin {upstream.name}` fetches it, `nix build .#{upstream.name}` unpacks it"
-        )
+        reasons.append(upstream.absence)
         return reasons
     for path in (runtime.shim, runtime.binary):
         if path is not None and not Path(path).exists():

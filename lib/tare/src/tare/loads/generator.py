@@ -40,10 +40,16 @@ class Used:
 
 
 class Generator:
-    """Runs the programs of the load ``name`` on a node, one at a time; nothing of them outlives a run."""
+    """Runs the programs of the load ``name`` on a node, one at a time; nothing of them outlives a run.
 
-    def __init__(self, name: str, *, node: str, cluster: Cluster, commands: Commands) -> None:
+    ``network`` is the file of the network namespace they run in, by default the node's.
+    """
+
+    def __init__(
+        self, name: str, *, node: str, cluster: Cluster, commands: Commands, network: str | None = None
+    ) -> None:
         self._name = name
+        self._network = network
         self._cluster = cluster
         self._commands = commands
         self._node = cluster.nodes[node]
@@ -84,10 +90,13 @@ class Generator:
         return (f"the client used {cpu_cores:.2f} of the {usable} CPUs it can use",)
 
     def _inside(self, argv: Sequence[Argument]) -> list[str]:
-        """Return ``argv`` as run in the load's cgroup, which is made, and its node's network namespace."""
+        """Return ``argv`` as run in the load's cgroup, which is made, and its network namespace."""
         self._cluster.cgroups.make(self._cgroup, cpus=self._node.cpus)
-        shell = (self._cluster.manifest.tools["busybox"], "sh")
-        return self._node.argv(self._cluster.cgroups.entering(self._cgroup, shell, argv))
+        tools = self._cluster.manifest.tools
+        entering = self._cluster.cgroups.entering(self._cgroup, (tools["busybox"], "sh"), argv)
+        if self._network is None:
+            return self._node.argv(entering)
+        return [tools["nsenter"], f"--net={self._network}", "--", *entering]
 
 
 def last_line(log: Path) -> str:

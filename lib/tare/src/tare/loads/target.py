@@ -8,16 +8,36 @@ from urllib.parse import urlsplit
 
 from tare.errors import TareError
 from tare.services import Deployment
+from tare.services.client import Client
 
 # RFC 2544: set aside for benchmarks. Every network of a lab lies in it.
 LAB_NETWORK = ipaddress.ip_network("198.18.0.0/15")
 
 
 class HttpTarget(Deployment, Protocol):
-    """A deployment that answers HTTP. ``url`` is where, as a load generator's node reaches it, without a path."""
+    """A deployment that answers HTTP. ``url`` is where, without a path, as its client reaches it; a load's own node
+    does where there is no client."""
 
     @property
     def url(self) -> str: ...
+
+    @property
+    def client(self) -> Client | None: ...
+
+    def require_running(self) -> None:
+        """Raise TareError when what runs is not what was deployed: it ended, or was started anew."""
+        ...
+
+
+class ClientTarget(HttpTarget, Protocol):
+    """One with a client of its own. At ``round_trip``, ``address:port``, it answers each byte with one; None where
+    bytes alone are not forwarded."""
+
+    @property
+    def client(self) -> Client: ...
+
+    @property
+    def round_trip(self) -> str | None: ...
 
 
 class ForeignTarget(TareError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tare.errors import UsageError
 from tare.loads import LoadResult, Loop, metrics, wrk_output
@@ -14,6 +14,7 @@ from tare.loads.options import Option, settle
 from tare.loads.target import HttpTarget, endpoint
 from tare.manifest import Wrk as WrkSpec
 from tare.process import Argument, Commands
+from tare.services.client import Client
 from tare.stats.histogram import Histogram
 
 if TYPE_CHECKING:
@@ -46,7 +47,9 @@ class Wrk:
 
     def __init__(self, *, cluster: Cluster, spec: WrkSpec, commands: Commands) -> None:
         self._spec = spec
-        self._generator = Generator(self.name, node=spec.node, cluster=cluster, commands=commands)
+        self._cluster = cluster
+        self._commands = commands
+        self._running: Generator | None = None
         self._known = {
             "threads": Option(
                 kind="count", description="threads, which share the connections", example=8, default=spec.threads
@@ -108,15 +111,17 @@ class Wrk:
 
         Raises ForeignTarget, GeneratorFailed (nobody listens there, for one), OutputError, CommandTimeout.
         """
-        settled = self.options(options)
+        settled = self._asked(self.options(options), deployment.client)
+        generator = self._running = self._generator(deployment.client)
         url = endpoint(deployment.url, str(settled["path"]))
         directory.mkdir(parents=True, exist_ok=True)
         if warmup_seconds > 0:
-            self._round("warm-up", url, settled, seconds=math.ceil(warmup_seconds), directory=directory)
+            self._round(generator, "warm-up", url, settled, seconds=math.ceil(warmup_seconds), directory=directory)
         seconds = math.ceil(duration_seconds)
-        used, report, raw_files = self._round("measured", url, settled, seconds=seconds, directory=directory)
+        used, report, raw_files = self._round(generator, "measured", url, settled, seconds=seconds, directory=directory)
+        deployment.require_running()
         cpu_cores = used.cpu_cores(report.began_at, report.ended_at)
-        bottlenecks = self._generator.bottlenecks(cpu_cores, threads=int(settled["threads"]))
+        bottlenecks = generator.bottlenecks(cpu_cores, threads=int(settled["threads"]))
         rounded = (f"wrk counts whole seconds: {seconds} s for {duration_seconds:g} s",)
         return result(
             report,
@@ -131,10 +136,33 @@ class Wrk:
         )
 
     def stop(self) -> None:
-        self._generator.stop()
+        if self._running is not None:
+            self._running.stop()
+
+    def _generator(self, client: Client | None) -> Generator:
+        node, network = (self._spec.node, None) if client is None else (client.node, client.network)
+        return Generator(self.name, node=node, network=network, cluster=self._cluster, commands=self._commands)
+
+    def _asked(self, options: dict[str, Any], client: Client | None) -> dict[str, Any]:
+        """What is asked for, and on which connections, a deployment with a client of its own says by its factors."""
+        if client is None:
+            return options
+        for name in ("path", "keep_alive"):
+            if options[name] != self._known[name].default:
+                raise UsageError(
+                    f"load wrk: option {name!r}: the service's own factors set it; leave {name}={options[name]!r} out"
+                )
+        return {**options, "path": client.path, "keep_alive": client.keep_alive}
 
     def _round(
-        self, label: str, url: str, options: Mapping[str, int | float | bool | str], *, seconds: int, directory: Path
+        self,
+        generator: Generator,
+        label: str,
+        url: str,
+        options: Mapping[str, Any],
+        *,
+        seconds: int,
+        directory: Path,
     ) -> tuple[Used, wrk_output.Report, tuple[Path, ...]]:
         log, latencies = directory / f"{label}.log", directory / f"{label}.latencies"
         argv: list[Argument] = [
@@ -146,7 +174,7 @@ class Wrk:
             url,
         ]
         latencies.unlink(missing_ok=True)  # of an attempt that was given up
-        used = self._generator.run(
+        used = generator.run(
             argv,
             log=log,
             deadline_seconds=seconds + _OVERHEAD_SECONDS,

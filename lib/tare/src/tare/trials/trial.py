@@ -68,5 +68,7 @@ def resource_metrics(usages: Mapping[str, Usage], *, succeeded: int) -> dict[str
     if usages:
         found["cpu_total"] = math.fsum(used.cpu_cores for used in usages.values())
     if usages and succeeded:
-        found["cpu_per_request"] = math.fsum(used.cpu_seconds for used in usages.values()) / succeeded
+        of_each = {label: used.cpu_seconds / succeeded for label, used in usages.items()}
+        found |= {f"cpu_per_request_{label}": seconds for label, seconds in of_each.items()}
+        found["cpu_per_request"] = math.fsum(of_each.values())
     return found

@@ -1,0 +1,44 @@
+# tcp-rr: one byte there and one back on one connection, one at a time: what netperf's TCP_RR measures. netperf itself
+# is in Debian's non-free section, from which nothing is taken.
+{ config, lib, packages, ... }:
+let
+  inherit (lib) mkDefault mkIf mkOption types;
+
+  cfg = config.loads.tcpRr;
+  metric = unit: better: description: {
+    unit = mkDefault unit;
+    better = mkDefault better;
+    description = mkDefault description;
+  };
+in
+{
+  options.loads.tcpRr = {
+    enable = mkOption {
+      type = types.bool;
+      default = false;
+      example = true;
+      description = "Whether the lab measures the round trip of single bytes.";
+    };
+
+    program = mkOption {
+      type = types.path;
+      default = "${packages.tcp-rr}";
+      example = "/opt/tcp-rr";
+      description = "The program.";
+    };
+  };
+
+  config = mkIf cfg.enable {
+    experiment = {
+      load = mkDefault "tcp_rr";
+
+      metrics = {
+        round_trip_rate = metric "1/s" "higher" "Single bytes sent and answered each second, one at a time.";
+        round_trip_mean = metric "s" "lower" "Mean time of a byte there and a byte back.";
+        round_trip_p50 = metric "s" "lower" "Median of that time.";
+        round_trip_p99 = metric "s" "lower" "99th percentile of that time.";
+        round_trip_client_cpu = metric "cpu" "lower" "CPUs that its client used on average.";
+      };
+    };
+  };
+}

@@ -1,0 +1,9 @@
+//go:build tools
+
+package tools
+
+import (
+	_ "istio.io/istio/istioctl/cmd/istioctl"
+	_ "istio.io/istio/pilot/cmd/pilot-agent"
+	_ "istio.io/istio/pilot/cmd/pilot-discovery"
+)

@@ -1,0 +1,3 @@
+module tare/tcp-rr
+
+go 1.23
