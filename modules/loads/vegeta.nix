@@ -31,7 +31,7 @@ in
       type = types.positiveInt;
       default = 8;
       example = 64;
-      description = "How many connections are kept open at most; a request that finds none waiting opens one.";
+      description = "How many connections there are at most; a request that finds none free waits for one, which is part of its latency.";
     };
 
     timeoutSeconds = mkOption {

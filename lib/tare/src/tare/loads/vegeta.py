@@ -139,7 +139,10 @@ class _Attack:
             "attack",
             *(f"-targets={self._directory / 'targets'}", f"-output={self._directory / f'{label}.bin'}"),
             *(f"-duration={round(seconds * 1000)}ms", f"-timeout={round(self._spec.timeout_seconds * 1000)}ms"),
-            *(f"-connections={self._connections}", f"-keepalive={str(self._keep_alive).lower()}"),
+            # No more than these: of a burst of new ones, after a stall, a service does not recover. What waits for a
+            # connection counts from when it was due.
+            *(f"-connections={self._connections}", f"-max-connections={self._connections}"),
+            f"-keepalive={str(self._keep_alive).lower()}",
             # Bodies are read and not kept; redirects are answers.
             *("-max-body=0", "-redirects=-1", "-http2=false"),
             *how,
