@@ -17,7 +17,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from tare.cgroup import CgroupTree
+from tare.cgroup import CgroupTree, tree_of
 from tare.measure.sampler import Sampler
 
 BOUND = 0.01
@@ -26,7 +26,7 @@ BOUND = 0.01
 @contextmanager
 def cgroups(count: int) -> Iterator[CgroupTree]:
     """Cgroups ``0`` to ``count - 1``, each with a process that sleeps."""
-    tree = CgroupTree.detect(f"bench-sampler-{os.getpid()}")
+    tree = tree_of(f"bench-sampler-{os.getpid()}")
     sleepers = []
     try:
         for number in range(count):

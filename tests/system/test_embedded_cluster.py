@@ -22,7 +22,7 @@ from typing import Any
 import pytest
 
 from tare import labs, machine
-from tare.cgroup import CgroupTree
+from tare.cgroup import tree_of
 from tare.cluster import Cluster, StateDirectory, kubectl_argv, tear_down
 from tare.cluster.api import Object
 from tare.cluster.network import open_socket
@@ -363,7 +363,7 @@ def test_a_full_disk_is_told_and_taken_down(
 
 
 def test_what_others_made_is_left_alone(lab: Manifest, state: StateDirectory, this_machine: Machine) -> None:
-    tree = CgroupTree.detect(LAB)
+    tree = tree_of(LAB)
     tree.make("theirs")
     try:
         with pytest.raises(TareError, match=f"the cgroup tare/{LAB} exists already, and not in this lab's ledger"):

@@ -11,14 +11,15 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from tare.cgroup import CgroupError, CgroupTree, weight
+from tare.cgroup import CgroupError, CgroupTree, tree_of
+from tare.cgroup.v2 import weight
 
 ROOT = Path("/sys/fs/cgroup")
 BUSY = "while True: pass"
 FORKING = "import os, time\nwhile not os.fork():\n    time.sleep(0.02)\ntime.sleep(600)"  # a child of a child of ...
 HOLDING = "import time\nheld = bytearray(64 << 20)\nheld[::4096] = bytes([1]) * (len(held) // 4096)\ntime.sleep(600)"
 
-tree = CgroupTree.detect("check")
+tree = tree_of("check")
 started: list[subprocess.Popen[bytes]] = []
 
 

@@ -15,17 +15,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tare.cgroup import (
-    CgroupError,
-    CgroupTree,
-    CgroupTreeV1,
-    CgroupTreeV2,
-    CgroupUsage,
-    cpu_list,
-    hierarchies,
-    pressure_seconds,
-    weight,
-)
+from tare.cgroup import CgroupError, CgroupTree, CgroupUsage, cpu_list, pressure_seconds, tree_of
+from tare.cgroup.hierarchies import hierarchies
+from tare.cgroup.v1 import CgroupTreeV1
+from tare.cgroup.v2 import CgroupTreeV2, weight
 
 DATA = Path(__file__).parent / "data" / "cluster"
 MEASURED = Path(__file__).parent / "data" / "measure"  # files as a kernel showed them
@@ -64,7 +57,7 @@ def test_a_machine_without_cgroups_is_told(tmp_path: Path) -> None:
     mountinfo = tmp_path / "mountinfo"
     mountinfo.write_text("22 28 0:20 / /sys rw - sysfs sysfs rw\n")
     with pytest.raises(CgroupError, match="no cgroup2 mount, and no version 1 mount for cpu, cpuacct"):
-        CgroupTree.detect("lab", mountinfo=mountinfo)
+        tree_of("lab", mountinfo=mountinfo)
 
 
 def test_a_container_that_was_given_no_controllers_is_told(tmp_path: Path) -> None:
@@ -72,7 +65,7 @@ def test_a_container_that_was_given_no_controllers_is_told(tmp_path: Path) -> No
     mountinfo = tmp_path / "mountinfo"
     mountinfo.write_text(f"22 28 0:20 / {tmp_path} rw - cgroup2 cgroup2 rw\n")
     with pytest.raises(CgroupError, match="cpu, cpuset, memory are not among pids"):
-        CgroupTree.detect("lab", mountinfo=mountinfo)
+        tree_of("lab", mountinfo=mountinfo)
 
 
 @given(st.integers(min_value=-5, max_value=400_000))
@@ -92,7 +85,7 @@ def test_lists_of_cpus_as_the_kernel_writes_them() -> None:
 
 @pytest.fixture
 def tree() -> Iterator[CgroupTree]:
-    tree = CgroupTree.detect(f"pytest-{os.getpid()}")
+    tree = tree_of(f"pytest-{os.getpid()}")
     yield tree
     tree.kill()
     tree.remove()
@@ -193,7 +186,7 @@ def test_what_the_kernel_refuses_is_named(tree: CgroupTree) -> None:
 
 
 def test_removing_what_is_not_there_is_fine() -> None:
-    tree = CgroupTree.detect("pytest-none")
+    tree = tree_of("pytest-none")
     tree.kill()
     tree.remove()
 
@@ -262,7 +255,7 @@ def v2_root(tmp_path: Path) -> Path:
 def test_v2_is_detected(v2_root: Path) -> None:
     mountinfo = v2_root / "mountinfo"
     mountinfo.write_text(f"34 22 0:28 / {v2_root} rw shared:9 - cgroup2 cgroup2 rw,nsdelegate\n")
-    tree = CgroupTree.detect("lab", mountinfo=mountinfo)
+    tree = tree_of("lab", mountinfo=mountinfo)
     assert isinstance(tree, CgroupTreeV2)
     assert tree.version == 2
     assert tree.directories("nodes/one") == (v2_root / "tare/lab/nodes/one",)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from tare.cgroup import CgroupError, CgroupTree
+from tare.cgroup import CgroupError, tree_of
 from tare.errors import TareError
 from tare.process import Argument, Commands
 from tare.state import state_root
@@ -155,7 +155,7 @@ def _root() -> Capability:
 
 def _cgroup() -> tuple[Literal[1, 2], Capability]:
     try:
-        tree = CgroupTree.detect("probe")
+        tree = tree_of("probe")
     except (CgroupError, OSError) as error:
         return 2, Capability(name="cgroup", present=False, detail=str(error))
     roots = [directory.parent.parent for directory in tree.directories()]

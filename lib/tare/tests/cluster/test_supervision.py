@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from tare.cgroup import CgroupTree, CgroupTreeV2
+from tare.cgroup import tree_of
+from tare.cgroup.v2 import CgroupTreeV2
 from tare.cluster.network import NAMESPACES
 from tare.cluster.supervision import Program, ProgramFailed, Supervisor, configuration_text, start_script
 from tare.cluster.tools import Tools
@@ -62,7 +63,7 @@ def supervisor(tools: Tools, tmp_path: Path) -> Iterator[Supervisor]:
     tools["busybox"].write_text('#!/bin/sh\nshift\nexec /bin/sh "$@"\n')
     tools["python"].unlink()
     tools["python"].symlink_to(sys.executable)
-    tree = CgroupTree.detect(LAB)
+    tree = tree_of(LAB)
     tree.make("daemons")
     subprocess.run(["/usr/bin/env", "ip", "netns", "add", NAMESPACE], check=True)
     directory = tmp_path / "supervisor"
@@ -92,7 +93,7 @@ def until(supervisor: Supervisor, name: str, state: str) -> None:
 @needs_root
 def test_a_daemon_that_is_killed_starts_again_where_it_was(supervisor: Supervisor) -> None:
     supervisor.start([program("sleeper", "/bin/sleep", "1000"), program("idle", "/bin/sleep", "1")])
-    tree = CgroupTree.detect(LAB)
+    tree = tree_of(LAB)
     assert supervisor.states() == {"sleeper": "STOPPED", "idle": "STOPPED"}
     supervisor.run("sleeper")
     until(supervisor, "sleeper", "RUNNING")
@@ -129,6 +130,6 @@ def test_a_supervisor_that_does_not_start_is_told(supervisor: Supervisor, tools:
 @needs_root
 def test_a_dead_supervisor_is_told(supervisor: Supervisor) -> None:
     supervisor.start([program("sleeper", "/bin/sleep", "1000")])
-    CgroupTree.detect(LAB).kill("supervisor")
+    tree_of(LAB).kill("supervisor")
     with pytest.raises(TareError, match="the supervisor does not answer"):
         supervisor.run("sleeper")

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tare.cgroup import CgroupTree
+from tare.cgroup import tree_of
 from tare.cluster.network import NAMESPACES
 from tare.cluster.teardown import LeftBehind, tear_down
 from tare.ledger import Ledger
@@ -99,7 +99,7 @@ def resources(state: StateDirectory) -> Iterator[subprocess.Popen[bytes]]:
         ("mounts", str(state.path)),
         ("processes", ""),
     )
-    tree = CgroupTree.detect(LAB)
+    tree = tree_of(LAB)
     tree.make("nodes/one")
     subprocess.run([ip, "netns", "add", f"tare-{LAB}"], check=True)
     folder = state.path / "mounted"
@@ -125,7 +125,7 @@ def test_everything_goes(state: StateDirectory, resources: subprocess.Popen[byte
     ]
     assert resources.wait(5) == -9
     assert not (NAMESPACES / f"tare-{LAB}").exists()
-    assert not CgroupTree.detect(LAB).exists()
+    assert not tree_of(LAB).exists()
     assert not state.exists()
 
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tare.cgroup import CgroupTree
+from tare.cgroup import CgroupTree, tree_of
 from tare.measure.disturbance import disturbances, foreign_cpu_seconds, sees_the_lab
 from tare.measure.host import Host, HostSample
 from tare.measure.sampler import LAB, Sample, Sampler
@@ -132,7 +132,7 @@ def test_a_wider_bound_never_tells_more(
 
 @pytest.fixture
 def tree() -> Iterator[CgroupTree]:
-    tree = CgroupTree.detect(f"pytest-disturbance-{os.getpid()}")
+    tree = tree_of(f"pytest-disturbance-{os.getpid()}")
     tree.make("busy")
     yield tree
     tree.kill()
@@ -142,7 +142,7 @@ def tree() -> Iterator[CgroupTree]:
 @pytest.mark.skipif(os.geteuid() != 0, reason="cgroups are root's to change")
 def test_a_process_is_foreign_to_the_labs_it_is_not_in(tree: CgroupTree) -> None:
     """Two labs over the same seconds, one with the process and one without: whatever else runs here, runs for both."""
-    other = CgroupTree.detect(f"{Path(tree.name).name}-other")
+    other = tree_of(f"{Path(tree.name).name}-other")
     other.make("")
     try:
         with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as process:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tare.cgroup import CgroupTree
+from tare.cgroup import CgroupTree, tree_of
 from tare.cluster import addresses, cpu_sets, images, runtime_classes
 from tare.cluster.addresses import Addresses
 from tare.cluster.images import Image
@@ -77,7 +77,7 @@ def plan(manifest: Manifest, state: StateDirectory, commands: Commands, machine:
     if not runtimes:
         raise UsageError("runtimes: none can run here: " + "; ".join(f"{name}: {why}" for name, why in levels.items()))
     tools = Tools(manifest)
-    tree = CgroupTree.detect(state.lab)
+    tree = tree_of(state.lab)
     numbers = addresses.plan(manifest.network, sorted(manifest.nodes))
     network = Network(lab=state.lab, addresses=numbers, tools=tools, commands=commands)
     supervisor = Supervisor(

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from tare.cgroup import CgroupError, CgroupTree
+from tare.cgroup import CgroupError, tree_of
 from tare.cluster import mounts
 from tare.cluster.network import NAMESPACES
 from tare.errors import TareError
@@ -76,14 +76,14 @@ def _describe(resource: Resource) -> str:
 
 
 def _kill(path: str, state: StateDirectory) -> bool:
-    tree = CgroupTree.detect(state.lab)
+    tree = tree_of(state.lab)
     there = bool(tree.processes(path))
     tree.kill(path)
     return there
 
 
 def _remove_cgroup(path: str, state: StateDirectory) -> bool:
-    tree = CgroupTree.detect(state.lab)
+    tree = tree_of(state.lab)
     there = tree.exists(path)
     tree.remove(path)
     return there
