@@ -15,13 +15,15 @@ from tare.errors import TareError
 from tare.labs import Lab, name_of, resolve
 from tare.machine import probe
 from tare.measure.disturbance import LIMIT
+from tare.measurement import Measurement, begin, planned
 from tare.process import Commands
 from tare.progress import Reporter
 from tare.report.write import write_report
 from tare.results import DifferentRun, ResultFileError, StoredRun, find_unfinished, runs
 from tare.results import resolve as find_stored
 from tare.results.match import identity_differences
-from tare.session import LabSession, Measurement, Session, begin, planned, record
+from tare.run_record import record
+from tare.session import LabSession, Session
 from tare.trials.plan import Plan
 from tare.trials.trial import Trial
 from tare.verdicts.budget import Verdict
