@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import TracebackType
 
 from tare.dsl.declaration import Declaration
 from tare.dsl.experiment_run import ExperimentRun
@@ -76,8 +77,10 @@ class Laboratory:
     def __enter__(self) -> Laboratory:
         return self
 
-    def __exit__(self, *error: object) -> None:
-        self._open.__exit__(*error)  # type: ignore[arg-type]
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._open.__exit__(kind, error, trace)
 
     def plan(self, declaration: Declaration) -> tuple[Lab, Plan, bool]:
         """Return the lab, built, what would be measured in it, and whether in this order: that is so when the seed is
