@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import TracebackType
 
 from tare.dsl.declaration import Declaration
 from tare.dsl.experiment_run import ExperimentRun
@@ -15,6 +16,7 @@ from tare.errors import TareError
 from tare.labs import Lab, name_of, resolve
 from tare.machine import probe
 from tare.measure.disturbance import LIMIT
+from tare.measurement import Measurement, begin, planned
 from tare.process import Commands
 from tare.progress import Reporter
 from tare.report import wording
@@ -22,7 +24,8 @@ from tare.report.write import write_report
 from tare.results import DifferentRun, ResultFileError, StoredRun, find_unfinished, runs
 from tare.results import resolve as find_stored
 from tare.results.match import identity_differences
-from tare.session import LabSession, Measurement, Session, begin, planned, record
+from tare.run_record import record
+from tare.session import LabSession, Session
 from tare.trials.plan import Plan
 from tare.trials.trial import Trial
 from tare.verdicts.budget import Verdict
@@ -75,8 +78,10 @@ class Laboratory:
     def __enter__(self) -> Laboratory:
         return self
 
-    def __exit__(self, *error: object) -> None:
-        self._open.__exit__(*error)  # type: ignore[arg-type]
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._open.__exit__(kind, error, trace)
 
     def plan(self, declaration: Declaration) -> tuple[Lab, Plan, bool]:
         """Return the lab, built, what would be measured in it, and whether in this order: that is so when the seed is

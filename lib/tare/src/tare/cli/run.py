@@ -26,7 +26,7 @@ from tare.progress import Reporter
 
 if TYPE_CHECKING:
     from tare.labs import Lab
-    from tare.session import Measurement
+    from tare.measurement import Measurement
 
 
 @click.command()
@@ -132,9 +132,10 @@ def parse_levels(words: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
 def _run(lab: str, wishes: Wishes, *, keep: bool, results: Path, as_json: bool, progress: Reporter) -> None:
     from tare.labs import name_of, resolve
     from tare.machine import probe
+    from tare.measurement import begin
     from tare.process import Commands
     from tare.results import find_unfinished
-    from tare.session import LabSession, begin
+    from tare.session import LabSession
     from tare.trials.design import Blocks, settle
 
     built = resolve(lab, link=results / name_of(lab) / "lab", environment=os.environ, progress=progress)

@@ -13,7 +13,7 @@ from typing import Any
 
 from tare.cluster.network import open_socket
 from tare.cluster.pki import Identity
-from tare.errors import NotReady, TareError
+from tare.errors import NotReady
 
 _REQUEST_SECONDS = 5.0
 _PORT = 6443
@@ -113,14 +113,3 @@ def _describe_pod(pod: Object) -> str:
         if condition["status"] != "True" and condition.get("message") and not reasons:
             reasons.append(condition["message"])
     return f"{name}: {status.get('phase', 'unknown')}" + (f" ({', '.join(reasons)})" if reasons else "")
-
-
-def parse_items(text: str, what: str) -> list[Object]:
-    """Return the items of a List as kubectl prints it with ``-o json``. Raises TareError for anything else."""
-    try:
-        items = json.loads(text)["items"]
-    except (json.JSONDecodeError, KeyError, TypeError):
-        raise TareError(f"{what}: expected a list as JSON from kubectl, found {text[:200]!r}") from None
-    if not isinstance(items, list):
-        raise TareError(f"{what}: expected a list of items from kubectl, found {items!r}")
-    return items

@@ -252,7 +252,7 @@ class Cluster:
             return
         self._progress.note(f"removing what an earlier run of {self._state.lab} has left")
         with self._progress.phase("remove what is left over"):
-            tear_down(self._state, self._commands, self._progress)
+            tear_down(self._state, self._progress)
         self._owned.close()
         self._owned.enter_context(self._state.own())
 
@@ -314,7 +314,7 @@ class Cluster:
 
     def _remove(self) -> None:
         self._close_ledger()
-        tear_down(self._state, self._commands, self._progress)
+        tear_down(self._state, self._progress)
         if "_layout" in self.__dict__:
             self._layout.supervisor.reap()
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Measurement(Protocol):
-    """Where the blocks come from: ``tare.session.Measurement``, or a stored run."""
+    """Where the blocks come from: ``tare.measurement.Measurement``, or a stored run."""
 
     @property
     def plan(self) -> Plan: ...
