@@ -15,7 +15,7 @@ from types import TracebackType
 from urllib.parse import quote
 
 from tare.cgroup import CgroupTree
-from tare.cluster import bring_up, control_plane, images, runtime_classes
+from tare.cluster import bring_up, control_plane, emptying, images, runtime_classes
 from tare.cluster import layout as layouts
 from tare.cluster.api import Api, Object, describe_pods, is_true, wait_until
 from tare.cluster.layout import Layout
@@ -147,6 +147,27 @@ class Cluster:
         waiting = ("--wait", f"--timeout={_DELETE_SECONDS:.0f}s") if wait else ("--wait=false",)
         arguments = ("delete", "--ignore-not-found", *waiting, "--filename=-")
         self.kubectl(*arguments, stdin=_as_list(objects), deadline_seconds=_DELETE_SECONDS + 10)
+
+    def ensure_namespace(self, name: str) -> None:
+        """Make a namespace unless it is there. Raises CommandFailed, OSError."""
+        try:
+            self._api.get(f"/api/v1/namespaces/{quote(name)}")
+        except FileNotFoundError:
+            self.apply([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}])
+
+    def empty(self, namespaces: Sequence[str], *, grace_seconds: int, timeout_seconds: float) -> None:
+        """Delete everything in namespaces, which stay, with all webhooks and all that is of kinds that were declared;
+        wait until no pod is left. Pods have ``grace_seconds`` to end. Raises OSError, NotReady.
+        """
+        emptying.withdraw_extensions(self._api)
+        for namespace in namespaces:
+            emptying.empty(self._api, namespace, grace_seconds=grace_seconds)
+
+        def left() -> str | None:
+            pods = [pod for name in namespaces for pod in self.get("pods", name)]
+            return describe_pods(pods) if pods else None
+
+        wait_until("the removal of pods", left, timeout_seconds=timeout_seconds)
 
     def get(self, kind: str, namespace: str = "", selector: str = "") -> list[Object]:
         """Return the objects of a kind of the API's core group ("nodes", "pods", ...). Raises OSError."""
