@@ -47,8 +47,8 @@ class Judgement:
 class Laboratory:
     """The labs of one pytest session. A context manager: leaving it takes down what it brought up.
 
-    ``budgets`` is how many tests use each experiment, proofs left out. ``open_session`` opens a lab, by default on
-    this machine, built by Nix; ``disturbed_above`` is the share of the CPUs that others may take before a trial is
+    ``budgets`` is how many tests of each experiment may come to a verdict. ``open_session`` opens a lab, by default
+    on this machine, built by Nix; ``disturbed_above`` is the share of the CPUs that others may take before a trial is
     repeated. ``runs`` are those opened and ``judged`` the verdicts, in order.
     """
 

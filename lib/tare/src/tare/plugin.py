@@ -39,8 +39,8 @@ class Hooks:
 
     @pytest.hookspec(firstresult=True)
     def pytest_tare_laboratory(self, config: pytest.Config, budgets: Mapping[str, int]) -> Laboratory | None:
-        """Return the laboratory of this session. ``budgets`` is how many tests use each experiment, proofs
-        left out.
+        """Return the laboratory of this session. ``budgets`` is how many tests of each experiment may come
+        to a verdict: proofs and skipped tests cannot.
 
         Example, which keeps results in another place::
 
@@ -116,7 +116,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_collection_finish(session: pytest.Session) -> None:
     counted: dict[str, int] = {}
     for item in session.items:
-        for declaration in () if _is_proof(item) else _declarations(item):
+        for declaration in _declarations(item) if _may_judge(item) else ():
             counted[declaration.name] = counted.get(declaration.name, 0) + 1
     session.config.stash[_BUDGETS] = counted
 
@@ -258,6 +258,13 @@ def _show_missed(item: pytest.Item, error: AssertionError) -> None:
 
 def _is_proof(item: pytest.Item) -> bool:
     return item.get_closest_marker(PROOF) is not None
+
+
+def _may_judge(item: pytest.Item) -> bool:
+    """Whether a test may come to a verdict: it is no proof, and no mark skips it whatever happens."""
+    skipped = item.get_closest_marker("skip") is not None
+    conditions = (mark.args[0] for mark in item.iter_markers("skipif") if mark.args)
+    return not (_is_proof(item) or skipped or any(condition is True for condition in conditions))
 
 
 def _tell_proof(item: pytest.Item, *, passed: bool) -> None:

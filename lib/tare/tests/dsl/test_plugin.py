@@ -307,6 +307,14 @@ def test_proofs_come_first_and_take_no_share_of_the_error_rate(lab: pytest.Pytes
     result.stdout.re_match_lines([r"  proof of the lab: 2 of 2 tests passed", r"  held: .*\(95 %"])
 
 
+def test_skipped_tests_take_no_share_of_the_error_rate(lab: pytest.Pytester) -> None:
+    marks = {"one": "skip", "two": "skipif(True, reason='two CPUs')", "three": "skipif(False, reason='none')"}
+    tests = [f"@pytest.mark.{mark}{HELD.replace('throughput', name)}" for name, mark in marks.items()]
+    result = run(lab, "import pytest\n" + "\n".join(tests))
+    result.assert_outcomes(passed=1, skipped=2)
+    result.stdout.re_match_lines([r"  held: .*\(95 %"])
+
+
 def test_a_lab_that_fails_its_proof_is_not_measured(lab: pytest.Pytester) -> None:
     result = run(lab, HELD + PROOFS.replace('== "the', '!= "the').replace('"one", "two"', '"one"'))
     result.assert_outcomes(failed=1, errors=1)

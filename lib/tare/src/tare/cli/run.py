@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 @click.command()
 @lab_argument
 @click.option("--profile", metavar="NAME", help="A size of the experiment that the lab names, such as quick.")
+@click.option("--quick", "profile", flag_value="quick", help="The same as --profile quick.")
 @click.option("--blocks", type=click.IntRange(min=1), help="How often each cell is measured; intervals need two.")
 @click.option(
     "--level",
@@ -76,7 +77,7 @@ def run(
     \b
     Examples:
       tare run kata-hlf
-      tare run kata-hlf --profile quick --blocks 3
+      tare run kata-hlf --quick --blocks 3
       tare run kata-hlf --level runtime=gvisor --level send_rate=25,50 --duration 20
       tare run kata-hlf --json > report.json
       tare run kata-hlf --resume

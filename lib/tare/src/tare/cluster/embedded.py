@@ -155,17 +155,24 @@ class Cluster:
         except FileNotFoundError:
             self.apply([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}])
 
-    def empty(self, namespaces: Sequence[str], *, grace_seconds: int, timeout_seconds: float) -> None:
+    def empty(self, namespaces: Sequence[str], *, timeout_seconds: float) -> None:
         """Delete everything in namespaces, which stay, with all webhooks and all that is of kinds that were declared;
-        wait until no pod is left. Pods have ``grace_seconds`` to end. Raises OSError, NotReady.
+        wait until no pod is left. Raises OSError, NotReady.
         """
         emptying.withdraw_extensions(self._api)
-        for namespace in namespaces:
-            emptying.empty(self._api, namespace, grace_seconds=grace_seconds)
+        emptying.empty(self._api, namespaces)
+
+        def pods() -> list[Object]:
+            return [pod for name in namespaces for pod in self.get("pods", name)]
+
+        # Some take many seconds to hand over to nobody, whatever grace they are given.
+        for pod in pods():
+            if node := pod["spec"].get("nodeName"):
+                self.cgroups.kill(self.nodes[node].pod_cgroup(pod))
 
         def left() -> str | None:
-            pods = [pod for name in namespaces for pod in self.get("pods", name)]
-            return describe_pods(pods) if pods else None
+            found = pods()
+            return describe_pods(found) if found else None
 
         wait_until("the removal of pods", left, timeout_seconds=timeout_seconds)
 

@@ -19,14 +19,15 @@ _FIRST = ("deployments", "statefulsets", "daemonsets", "cronjobs", "jobs", "repl
 _OF_KUBERNETES = {"configmaps": "kube-root-ca.crt", "serviceaccounts": "default"}
 
 
-def empty(api: Api, namespace: str, *, grace_seconds: int) -> None:
-    """Delete everything in a namespace, its pods with so long to end, without waiting. Raises OSError."""
+def empty(api: Api, namespaces: Sequence[str]) -> None:
+    """Delete everything in namespaces, without waiting. Raises OSError."""
     found = [path for root in ("/api", "/apis") for path in collections(api.get(root, accept=_DISCOVERY), root)]
     for group, kind in sorted(found, key=lambda path: _FIRST.index(path[1]) if path[1] in _FIRST else len(_FIRST)):
         kept = _OF_KUBERNETES.get(kind)
         selector = f"?fieldSelector=metadata.name!={kept}" if kept else ""
-        path = f"{group}/namespaces/{quote(namespace)}/{kind}{selector}"
-        api.delete(path, {"gracePeriodSeconds": grace_seconds} if kind == "pods" else None)
+        options = {"gracePeriodSeconds": 1} if kind == "pods" else None
+        for namespace in namespaces:
+            api.delete(f"{group}/namespaces/{quote(namespace)}/{kind}{selector}", options)
 
 
 def withdraw_extensions(api: Api) -> None:

@@ -162,8 +162,8 @@ def experiment(
     - ``interval``: "median", which holds for any noise, or "t", for the mean where noise is normal.
       ``error_rate``: of all budgets together.
     - ``seed``: of the random order; drawn and recorded when left out.
-    - ``budgets``: how many budgets share the error rate; by default one for each test that uses the fixture and is
-      no proof (``pytest.mark.proof``). The more there are, the more blocks the first verdict takes.
+    - ``budgets``: how many budgets share the error rate; by default one for each test that uses the fixture, but
+      for proofs (``pytest.mark.proof``) and skipped ones. The more there are, the more blocks the first verdict takes.
 
     Raises UsageError for a value out of range.
 

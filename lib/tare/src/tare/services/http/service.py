@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 _PROGRAM_SECONDS = 60.0
 _REQUEST_SECONDS = 2.0
 _REMOVE_SECONDS = 60.0
-# A control plane may take half a minute for what it would hand over to another.
-_GRACE_SECONDS = 1
 # A path is ready when so many requests in a row, each on a connection of its own, were answered: each of a proxy's
 # threads learns of its routes by itself.
 _ANSWERS = 5
@@ -143,7 +141,7 @@ class HttpService:
         What stays does nothing: empty namespaces, kinds of which there is no object, roles that nobody has.
         """
         try:
-            self._cluster.empty(self._namespaces(arm), grace_seconds=_GRACE_SECONDS, timeout_seconds=_REMOVE_SECONDS)
+            self._cluster.empty(self._namespaces(arm), timeout_seconds=_REMOVE_SECONDS)
         except OSError as error:
             raise TareError(f"arm {arm.name} cannot be removed: {error}") from None
 
