@@ -89,6 +89,20 @@ let
     };
   };
 
+  step.options = {
+    cause = mkOption {
+      type = types.str;
+      example = "encryption";
+      description = "What the level adds to the one before it, in a word or two.";
+    };
+
+    level = mkOption {
+      type = level;
+      example = "istio-l7-mtls";
+      description = "The level of the compared factor that has the cause added.";
+    };
+  };
+
   secondSide.options = {
     serviceNode = mkOption {
       type = types.str;
@@ -129,6 +143,19 @@ in
       type = level;
       example = "runc";
       description = "The level of that factor that every other is held against.";
+    };
+
+    attributions = mkOption {
+      type = types.attrsOf (types.listOf (types.submodule step));
+      default = { };
+      example = {
+        istio-l7-mtls = [
+          { cause = "hop"; level = "plain-proxy-l7"; }
+          { cause = "mesh"; level = "istio-l7"; }
+          { cause = "encryption"; level = "istio-l7-mtls"; }
+        ];
+      };
+      description = "Whose cost it is, by the level whose cost is taken apart: the levels from the baseline to it in order, each with the cause that it adds to the one before. The last is the level itself; one that was not measured is left out, and its cause told together with the next.";
     };
 
     factors = mkOption {

@@ -287,6 +287,14 @@ class Profile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AttributionStep:
+    """A level on the way from the baseline to the one whose cost is taken apart, and what it adds to the one before."""
+
+    cause: str
+    level: Level
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SecondSide:
     """The nodes on which the service and its loads stand a second time, for a duet."""
 
@@ -296,7 +304,8 @@ class SecondSide:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Experiment:
-    """``compare`` names the factor whose ``baseline`` level every other level is held against."""
+    """``compare`` names the factor whose ``baseline`` level every other level is held against. ``attributions`` take
+    the cost of levels apart, by the level's name; the last step is the level itself."""
 
     service: str
     load: str
@@ -309,6 +318,7 @@ class Experiment:
     duration_seconds: float
     profiles: Mapping[str, Profile]
     second_side: SecondSide | None = None
+    attributions: Mapping[str, tuple[AttributionStep, ...]] = dataclasses.field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
