@@ -19,6 +19,13 @@ let
       description = "Whether another level means deploying anew, or can be set on what runs.";
     };
 
+    deployments = mkOption {
+      type = types.attrsOf types.str;
+      default = { };
+      example = { istio-l4 = "istio"; istio-l7 = "istio"; };
+      description = "The names of what is deployed for levels; those of one name are measured on one deployment, one after the other. A level without a name is deployed for itself.";
+    };
+
     unit = mkOption {
       type = types.nullOr types.str;
       default = null;

@@ -260,12 +260,14 @@ class Loads:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Factor:
-    """``scope`` is ``deployment`` when changing the level means deploying anew, else ``run``."""
+    """``scope`` is ``deployment`` when changing the level means deploying anew, else ``run``. ``deployments`` names
+    what is deployed for levels: those of one name are measured on one deployment."""
 
     levels: tuple[Level, ...]
     scope: Literal["deployment", "run"]
     unit: str | None
     description: str
+    deployments: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
