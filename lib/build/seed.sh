@@ -27,7 +27,7 @@ archives_answer() {
 }
 
 seed_debs() {
-  printf '%s\n' "$missing" | grep -q '^deb ' || return 0
+  [ -n "$(printf '%s\n' "$missing" | awk '$1 == "deb"')" ] || return 0
   command -v apt-get >/dev/null 2>&1 ||
     die 3 "Debian packages are needed and neither the archives nor apt-get is at hand. Run this where one of them is, or copy the store paths over with 'nix copy' (docs/how-to/run-without-internet.md)."
   mirror=${TARE_DEBIAN_MIRROR:-$(apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' 'Identifier: Packages' |

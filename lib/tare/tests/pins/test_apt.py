@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -73,23 +73,11 @@ def test_of_non_free_only_what_is_named_may_come() -> None:
 
 
 @pytest.mark.skipif(shutil.which("apt-cache") is None, reason="needs apt")
-def test_apt_understands_which_packages_may_come(tmp_path: Path) -> None:
+def test_apt_understands_which_packages_may_come(
+    tmp_path: Path, debian_archive: Callable[[dict[str, list[str]]], Path]
+) -> None:
     """apt's own reading of the preferences, on an archive of two packages in each component."""
-    archive = tmp_path / "archive"
-    release = ["Suite: bookworm", "Codename: bookworm", "Architectures: amd64", "Components: main non-free", "SHA256:"]
-    for component, names in (("main", ("wrk", "free")), ("non-free", ("netperf", "rar"))):
-        folder = archive / "dists" / "bookworm" / component / "binary-amd64"
-        folder.mkdir(parents=True)
-        (folder / "Packages").write_text(
-            "".join(
-                f"Package: {name}\nVersion: 1\nArchitecture: amd64\nFilename: pool/{component}/{name}_1_amd64.deb\n"
-                f"Size: 1\nSHA256: {'0' * 64}\n\n"
-                for name in names
-            )
-        )
-        content = (folder / "Packages").read_bytes()
-        release.append(f" {hashlib.sha256(content).hexdigest()} {len(content)} {component}/binary-amd64/Packages")
-    (archive / "dists" / "bookworm" / "Release").write_text("\n".join(release) + "\n")
+    archive = debian_archive({"main": ["wrk", "free"], "non-free": ["netperf", "rar"]})
     apt = Apt(
         folder=tmp_path / "apt",
         commands=Commands({"PATH": os.environ["PATH"], "LANG": "C.UTF-8"}),

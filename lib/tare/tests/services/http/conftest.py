@@ -166,6 +166,7 @@ SPEC = Http(
         http_port=8080,
         tcp_port=8081,
         round_trip_port=12866,
+        netserver_port=12865,
         payload_bytes=(1024, 64),
     ),
     client=HttpClient(node="client", image="tare.local/http-client:1"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Callable
 from typing import Any
@@ -36,6 +37,15 @@ def test_where_single_bytes_are_answered(deployed: Make) -> None:
     assert deployed().round_trip is None
     assert deployed(round_trip=Call(address="service", port=12866)).round_trip == "198.19.64.7:12866"
     assert deployed(round_trip=Call(address="local", port=15002)).round_trip == "127.0.0.1:15002"
+
+
+def test_where_netperf_asks_for_a_test(deployed: Make, lab: Any, spec: Http) -> None:
+    # The service's, for what is asked for is not what is measured.
+    deployment = deployed(round_trip=Call(address="local", port=12866))
+    assert deployment.netserver == "198.19.64.7:12865"
+    always = dataclasses.replace(spec, server=dataclasses.replace(spec.server, netserver_port=None))
+    deployment = HttpDeployment(cluster=lab, spec=always, arm=deployment.arm, remove=lambda: None)
+    assert deployment.netserver is None
 
 
 def test_a_load_takes_the_clients_place(deployed: Make) -> None:
