@@ -84,6 +84,7 @@ def mtls(trial: Trial) -> None:
 # The proof, before anything is measured.
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("arm", ENCRYPTED)
 def test_on_the_wire_there_is_tls_1_3_and_no_stranger_is_served(mtls: ExperimentRun, arm: str) -> None:
     with mtls.lab.deployed(arm=arm, payload_bytes=1024) as deployment:
@@ -102,6 +103,7 @@ def test_on_the_wire_there_is_tls_1_3_and_no_stranger_is_served(mtls: Experiment
         assert any(name.startswith(IDENTITY[arm.partition("-")[0]]) for name in welcome.names)
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("arm", PLAIN)
 def test_without_mutual_tls_everything_is_readable(mtls: ExperimentRun, arm: str) -> None:
     with mtls.lab.deployed(arm=arm, payload_bytes=1024) as deployment:

@@ -122,7 +122,7 @@ def state(tmp_path: Path) -> Iterator[StateDirectory]:
     before = traces(root)
     state = StateDirectory(root=root, lab=LAB)
     yield state
-    tear_down(state, Commands(), quiet())
+    tear_down(state, quiet())
     assert traces(root) == before
 
 
@@ -238,7 +238,7 @@ def test_a_cluster_from_up_to_down(lab: Manifest, state: StateDirectory, this_ma
         with pytest.raises(LabInUse, match=f"in use by process {os.getpid()}"):
             cluster(lab, other, this_machine).__enter__()
         with pytest.raises(LabInUse):
-            tear_down(other, Commands(), quiet())
+            tear_down(other, quiet())
 
         up.delete([pause_pod(lab, f"runc-{node}", "runc", node) for node in up.nodes])
         assert not [pod for pod in up.get("pods", "default") if pod["metadata"]["name"].startswith("runc-")]
@@ -273,7 +273,6 @@ def test_a_cluster_that_is_kept_is_used_again(lab: Manifest, state: StateDirecto
     with cluster(lab, state, this_machine, keep=True):
         pass
     assert state.kept_up()
-    assert not state.stale()
     with cluster(lab, state, this_machine) as again:
         assert again.seconds == {}  # nothing was brought up
         run_pod(again, "again", "runc", next(iter(again.nodes)))
@@ -313,12 +312,14 @@ def test_an_owner_that_is_killed_leaves_what_the_next_command_removes(
             time.sleep(after_seconds)
         owner.kill()
     if after_seconds is None:
-        assert state.stale()
+        assert state.exists()
+        assert state.owner() is None
+        assert not state.kept_up()
         with cluster(lab, state, this_machine) as up:  # the next `up` removes it and goes on
             run_pod(up, "next", "runc", next(iter(up.nodes)))
     else:
         began = time.monotonic()
-        tear_down(state, Commands(), quiet())
+        tear_down(state, quiet())
         assert time.monotonic() - began < 10
     assert not state.exists()
 

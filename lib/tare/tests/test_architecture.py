@@ -29,6 +29,8 @@ LAYERS = (
     ("dsl",),
     ("labs", "registry", "pins"),
     ("session",),
+    ("run_record",),
+    ("measurement",),
     ("laboratory",),
     ("cli", "plugin"),
     ("reference", "__main__"),

@@ -11,7 +11,7 @@ from typing import IO
 
 import pytest
 
-from tare.progress import JsonProgress, PlainProgress, Reporter, RichProgress, choose
+from tare.progress import JsonProgress, PlainProgress, Reporter, RichProgress, Timing, choose
 
 
 class Ticking:
@@ -82,6 +82,11 @@ def test_timings_are_kept_with_their_path() -> None:
         (("bring up",), True),
     ]
     assert all(timing.seconds > 0 for timing in progress.timings)
+
+
+def test_a_timing_stands_in_the_record_to_the_millisecond() -> None:
+    timing = Timing(path=("bring up", "etcd"), began_seconds=1.23456, seconds=0.0009, ok=False)
+    assert timing.as_record() == {"phase": ["bring up", "etcd"], "began_seconds": 1.235, "seconds": 0.001, "ok": False}
 
 
 def read_all(terminal: IO[bytes]) -> str:

@@ -67,7 +67,6 @@ def test_a_second_owner_is_refused_and_told_who_the_first_is(
     state: StateDirectory, other_owner: subprocess.Popen[str]
 ) -> None:
     assert state.owner() == other_owner.pid
-    assert not state.stale()
     with (
         pytest.raises(LabInUse, match=rf"in use by process {other_owner.pid} \(.*python.*\): wait") as caught,
         state.own(),
@@ -80,16 +79,16 @@ def test_the_lock_falls_with_its_owner(state: StateDirectory, other_owner: subpr
     other_owner.kill()
     other_owner.wait()
     assert state.owner() is None
-    assert state.stale()
+    assert not state.kept_up()
     with state.own():
         pass
 
 
-def test_kept_is_not_stale(state: StateDirectory) -> None:
+def test_the_ledger_says_whether_a_lab_is_kept_up(state: StateDirectory) -> None:
     with state.own(), Ledger(state.ledger_path) as ledger:
+        assert not state.kept_up()
         ledger.set_fact(KEPT, "yes")
     assert state.kept_up()
-    assert not state.stale()
 
 
 def test_all_lists_labs_with_a_ledger(state: StateDirectory) -> None:

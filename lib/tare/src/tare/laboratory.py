@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import TracebackType
 
 from tare.dsl.declaration import Declaration
 from tare.dsl.experiment_run import ExperimentRun
@@ -15,13 +16,16 @@ from tare.errors import TareError
 from tare.labs import Lab, name_of, resolve
 from tare.machine import probe
 from tare.measure.disturbance import LIMIT
+from tare.measurement import Measurement, begin, planned
 from tare.process import Commands
 from tare.progress import Reporter
+from tare.report import wording
 from tare.report.write import write_report
 from tare.results import DifferentRun, ResultFileError, StoredRun, find_unfinished, runs
 from tare.results import resolve as find_stored
 from tare.results.match import identity_differences
-from tare.session import LabSession, Measurement, Session, begin, planned, record
+from tare.run_record import record
+from tare.session import LabSession, Session
 from tare.trials.plan import Plan
 from tare.trials.trial import Trial
 from tare.verdicts.budget import Verdict
@@ -43,9 +47,9 @@ class Judgement:
 class Laboratory:
     """The labs of one pytest session. A context manager: leaving it takes down what it brought up.
 
-    ``budgets`` is how many tests use each experiment. ``open_session`` opens a lab, by default on this machine, built
-    by Nix; ``disturbed_above`` is the share of the CPUs that others may take before a trial is repeated. ``runs`` are
-    those opened and ``judged`` the verdicts, in order.
+    ``budgets`` is how many tests of each experiment may come to a verdict. ``open_session`` opens a lab, by default
+    on this machine, built by Nix; ``disturbed_above`` is the share of the CPUs that others may take before a trial is
+    repeated. ``runs`` are those opened and ``judged`` the verdicts, in order.
     """
 
     def __init__(
@@ -74,8 +78,10 @@ class Laboratory:
     def __enter__(self) -> Laboratory:
         return self
 
-    def __exit__(self, *error: object) -> None:
-        self._open.__exit__(*error)  # type: ignore[arg-type]
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._open.__exit__(kind, error, trace)
 
     def plan(self, declaration: Declaration) -> tuple[Lab, Plan, bool]:
         """Return the lab, built, what would be measured in it, and whether in this order: that is so when the seed is
@@ -126,11 +132,13 @@ class Laboratory:
         else:
             if unfinished is not None:
                 self._progress.note(f"taking up {unfinished}: {len(measurement.trials())} trials are there already")
+        if declaration.deciding_blocks(self._tests(declaration)) > design.blocks.most:
+            self._progress.note(f"experiment {name}: {self.deciding(declaration, measurement.plan)}")
         with measurement:
             run = ExperimentRun(
                 declaration=declaration,
                 measurement=measurement,
-                budgets=self._budgets.get(name, 1),
+                budgets=declaration.sharing(self._tests(declaration)),
                 lab=session.hosts,
                 stored=lambda what: self._stored(what, session, measurement.plan),
                 tell=lambda budget, verdict: self.judged.append(
@@ -154,6 +162,16 @@ class Laboratory:
                 return spans / len(trials)
         return None
 
+    def deciding(self, declaration: Declaration, plan: Plan) -> str:
+        """Return from which block on an experiment's budgets can be decided, in one line."""
+        tests = self._tests(declaration)
+        return wording.deciding(
+            plan,
+            budgets=declaration.sharing(tests),
+            error_rate=declaration.error_rate,
+            first=declaration.deciding_blocks(tests),
+        )
+
     def write_reports(self, files: Sequence[Path]) -> None:
         """Write a report of each run, FILE.html or FILE.json; of several runs, a file each, named by its experiment."""
         for file in files:
@@ -172,6 +190,9 @@ class Laboratory:
     def _sentences(self, run: ExperimentRun) -> tuple[str, ...]:
         verdicts = {each.budget: each.verdict for each in self.judged if each.experiment == run.name}
         return tuple(line for verdict in verdicts.values() for line in verdict.lines())
+
+    def _tests(self, declaration: Declaration) -> int:
+        return self._budgets.get(declaration.name, 0)
 
     def _chosen_seed(self, declaration: Declaration) -> int | None:
         return declaration.seed if self._seed is None else self._seed

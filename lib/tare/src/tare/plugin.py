@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 OURS = Path(__file__).parent
 
+# The marker of a test that is no budget.
+PROOF = "proof"
+
 _BUDGETS = pytest.StashKey[Mapping[str, int]]()
 _LABORATORY = pytest.StashKey["Laboratory"]()
 
@@ -36,7 +39,8 @@ class Hooks:
 
     @pytest.hookspec(firstresult=True)
     def pytest_tare_laboratory(self, config: pytest.Config, budgets: Mapping[str, int]) -> Laboratory | None:
-        """Return the laboratory of this session. ``budgets`` is how many tests use each experiment.
+        """Return the laboratory of this session. ``budgets`` is how many tests of each experiment may come
+        to a verdict: proofs and skipped tests cannot.
 
         Example, which keeps results in another place::
 
@@ -94,15 +98,25 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line(
+        "markers",
+        f"{PROOF}: the lab is what the experiment takes it for; runs before all else, and if it fails, nothing of the "
+        "experiment is measured. Takes no share of the error rate",
+    )
     for report in config.getoption("--tare-report"):
         if report.suffix not in (".html", ".json"):
             raise pytest.UsageError(f"--tare-report {report}: expected FILE.html or FILE.json")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the proofs first, in their order."""
+    items.sort(key=lambda item: not _is_proof(item))
+
+
 def pytest_collection_finish(session: pytest.Session) -> None:
     counted: dict[str, int] = {}
     for item in session.items:
-        for declaration in _declarations(item):
+        for declaration in _declarations(item) if _may_judge(item) else ():
             counted[declaration.name] = counted.get(declaration.name, 0) + 1
     session.config.stash[_BUDGETS] = counted
 
@@ -122,7 +136,8 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
                 lab, plan, seeded = laboratory.plan(declaration)
                 past = laboratory.past_trial_seconds(lab.manifest.name)
                 terminal.ensure_newline()
-                lines = describe_plan(declaration.name, lab.manifest, plan, past, seeded=seeded)
+                deciding = laboratory.deciding(declaration, plan)
+                lines = describe_plan(declaration.name, lab.manifest, plan, past, seeded=seeded, deciding=deciding)
                 terminal.write_line("\n".join(lines))
     except TareError as error:
         raise pytest.UsageError(str(error)) from None
@@ -176,6 +191,8 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     if isinstance(error, AssertionError):
         _show_missed(item, error)
     report: pytest.TestReport = yield  # type: ignore[assignment]
+    if _is_proof(item) and (report.failed or (report.passed and call.when == "call")):
+        _tell_proof(item, passed=report.passed)
     if isinstance(error, Undecided):
         _mark_undecided(report, error, item.config.getoption("--undecided"))
     elif isinstance(error, NotRunHere):
@@ -237,6 +254,26 @@ def _show_missed(item: pytest.Item, error: AssertionError) -> None:
     if missed and missed[-1].lines()[0] not in told:
         verdict = "\n".join(missed[-1].lines())
         error.args = (re.sub(r"\bmissed\b", lambda _: verdict, told, count=1),)
+
+
+def _is_proof(item: pytest.Item) -> bool:
+    return item.get_closest_marker(PROOF) is not None
+
+
+def _may_judge(item: pytest.Item) -> bool:
+    """Whether a test may come to a verdict: it is no proof, and no mark skips it whatever happens."""
+    skipped = item.get_closest_marker("skip") is not None
+    conditions = (mark.args[0] for mark in item.iter_markers("skipif") if mark.args)
+    return not (_is_proof(item) or skipped or any(condition is True for condition in conditions))
+
+
+def _tell_proof(item: pytest.Item, *, passed: bool) -> None:
+    """Tell the experiments that a proof is of."""
+    runs = getattr(item, "funcargs", {})
+    for declaration in _declarations(item):
+        # Without its run the experiment's fixture itself has failed.
+        if declaration.name in runs:
+            runs[declaration.name].prove(item.nodeid, passed=passed)
 
 
 def _mark_undecided(report: pytest.TestReport, error: Undecided, mode: str) -> None:

@@ -42,6 +42,15 @@ class Timing:
     seconds: float
     ok: bool
 
+    def as_record(self) -> dict[str, object]:
+        """Return what the run record says of it, to the millisecond."""
+        return {
+            "phase": list(self.path),
+            "began_seconds": round(self.began_seconds, 3),
+            "seconds": round(self.seconds, 3),
+            "ok": self.ok,
+        }
+
 
 class Reporter:
     """Keeps the time of phases; a renderer says how they look. ``timings`` are in the order of ending."""

@@ -100,10 +100,6 @@ class StateDirectory:
         with Ledger(self.ledger_path) as ledger:
             return ledger.fact(KEPT) == "yes"
 
-    def stale(self) -> bool:
-        """Return whether the lab is left over from a command that died: there, not kept, and nobody owns it."""
-        return self.exists() and self.owner() is None and not self.kept_up()
-
     @contextmanager
     def own(self) -> Iterator[None]:
         """Own the lab until the context ends, making its directory; may be nested. Raises LabInUse."""

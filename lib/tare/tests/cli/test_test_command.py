@@ -7,6 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from tare.cli import tare
+from tare.cli.test import files_of
 
 
 def test_a_lab_without_tests_is_told_with_the_files_there_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -15,7 +16,8 @@ def test_a_lab_without_tests_is_told_with_the_files_there_are(tmp_path: Path, mo
     monkeypatch.chdir(tmp_path)
     result = CliRunner().invoke(tare, ["test", "--lab", "kata-hlf"])
     assert result.exit_code == 2
-    assert "no file tests/test_kata_hlf.py in the current folder; files with tests: tests/test_mtls.py" in result.stderr
+    assert "neither tests/test_kata_hlf.py nor tests/test_kata_hlf_*.py in the current folder" in result.stderr
+    assert "files with tests: tests/test_mtls.py" in result.stderr
 
 
 def test_measuring_needs_root_and_a_dry_run_does_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -38,3 +40,10 @@ def test_the_exit_code_is_pytests(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     monkeypatch.setattr(pytest, "main", lambda arguments: pytest.ExitCode.TESTS_FAILED)
     assert CliRunner().invoke(tare, ["test", "--lab", "mtls"]).exit_code == 1
+
+
+def test_all_files_of_a_lab_are_run_and_no_others(tmp_path: Path) -> None:
+    for name in ("test_mtls.py", "test_mtls_overhead.py", "test_mtls2.py", "test_kata_hlf.py"):
+        (tmp_path / name).touch()
+    assert [file.name for file in files_of(tmp_path, "mtls")] == ["test_mtls.py", "test_mtls_overhead.py"]
+    assert [file.name for file in files_of(tmp_path, "kata-hlf")] == ["test_kata_hlf.py"]

@@ -15,7 +15,6 @@ from tare.cgroup import tree_of
 from tare.cluster.network import NAMESPACES
 from tare.cluster.teardown import LeftBehind, tear_down
 from tare.ledger import Ledger
-from tare.process import Commands
 from tare.progress import PlainProgress
 from tare.state import LabInUse, StateDirectory
 
@@ -30,7 +29,7 @@ def state(tmp_path_factory: pytest.TempPathFactory) -> StateDirectory:
 
 
 def take_down(state: StateDirectory) -> list[str]:
-    return tear_down(state, Commands(), PlainProgress(io.StringIO()))
+    return tear_down(state, PlainProgress(io.StringIO()))
 
 
 def record(state: StateDirectory, *resources: tuple[str, str]) -> None:

@@ -25,6 +25,14 @@ GVISOR = float(os.environ.get("GVISOR", "0.8"))
 NOISE = float(os.environ.get("NOISE", "0.01"))
 
 
+class Notes(Reporter):
+    """Keeps what is told in a file of that name."""
+
+    def _render_note(self, text: str) -> None:
+        with Path("notes").open("a") as notes:
+            notes.write(f"{text}\n")
+
+
 class Sampling:
     samples: Sequence[Any] = ()
     host_samples: Sequence[Any] = ()
@@ -133,7 +141,7 @@ class Synthetic:
 
 
 def pytest_tare_laboratory(config: Any, budgets: Mapping[str, int]) -> Laboratory:
-    progress = Reporter()
+    progress = Notes()
 
     def write(line: str) -> None:
         with Path("journal").open("a") as journal:

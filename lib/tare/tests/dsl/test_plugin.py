@@ -289,6 +289,54 @@ def test_a_mistake_before_anything_is_measured_leaves_no_run(lab: pytest.Pyteste
     assert only_run(lab).state == "complete"
 
 
+PROOFS = """
+import pytest
+
+@pytest.mark.proof
+@pytest.mark.parametrize("node", ["one", "two"])
+def test_the_lab(fabric, node):
+    assert fabric.lab == "the lab's nodes"
+"""
+
+
+def test_proofs_come_first_and_take_no_share_of_the_error_rate(lab: pytest.Pytester) -> None:
+    result = run(lab, HELD + PROOFS, "-v")
+    result.assert_outcomes(passed=3)
+    ran = [line.partition("::")[2].partition(" ")[0] for line in result.outlines if "::" in line]
+    assert ran == ["test_the_lab[one]", "test_the_lab[two]", "test_throughput"]
+    result.stdout.re_match_lines([r"  proof of the lab: 2 of 2 tests passed", r"  held: .*\(95 %"])
+
+
+def test_skipped_tests_take_no_share_of_the_error_rate(lab: pytest.Pytester) -> None:
+    marks = {"one": "skip", "two": "skipif(True, reason='two CPUs')", "three": "skipif(False, reason='none')"}
+    tests = [f"@pytest.mark.{mark}{HELD.replace('throughput', name)}" for name, mark in marks.items()]
+    result = run(lab, "import pytest\n" + "\n".join(tests))
+    result.assert_outcomes(passed=1, skipped=2)
+    result.stdout.re_match_lines([r"  held: .*\(95 %"])
+
+
+def test_a_lab_that_fails_its_proof_is_not_measured(lab: pytest.Pytester) -> None:
+    result = run(lab, HELD + PROOFS.replace('== "the', '!= "the').replace('"one", "two"', '"one"'))
+    result.assert_outcomes(failed=1, errors=1)
+    result.stdout.fnmatch_lines(
+        ["*experiment fabric is not measured, for the lab failed its proof:", "*test_fabric.py::test_the_lab?one?"]
+    )
+    assert not (lab.path / "loads").exists()
+
+
+def test_a_design_too_short_for_any_verdict_is_told_at_once(lab: pytest.Pytester) -> None:
+    short = EXPERIMENT.replace("(3, 20)", "(2, 6), budgets=2")
+    lab.makepyfile(test_fabric=short + HELD)
+    told = "2 budgets share the error rate of 5 %: no verdict before block 7, and the design allows 6: allow more"
+    dry = lab.runpytest_inprocess("-p", "tare.plugin", "--tare-dry-run")
+    dry.stdout.fnmatch_lines([f"  {told}*"])
+    result = lab.runpytest_inprocess("-p", "tare.plugin", "-p", "no:cacheprovider")
+    assert told in (lab.path / "notes").read_text()
+    result.stdout.fnmatch_lines(["*undecided*interval not bounded yet*"])
+    lab.makepyfile(test_fabric=short.replace("6", "7") + HELD)
+    lab.runpytest_inprocess("-p", "tare.plugin", "-p", "no:cacheprovider").assert_outcomes(passed=1)
+
+
 def test_what_the_machine_does_not_tell_is_recorded_once(lab: pytest.Pytester) -> None:
     run(lab, HELD)
     assert only_run(lab).record["absent"] == ["CPU frequency (the kernel's cpufreq)"]

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 
 import pytest
@@ -24,6 +24,7 @@ class Run:
     folder: PurePath
     trials: tuple[Trial, ...]
     method: Method = "t"
+    proof: str = ""
 
 
 @dataclass
@@ -54,6 +55,12 @@ def verdict(state: State, *names: str) -> Verdict:
 def run(kata_hlf: Manifest, open_plan: Plan, attempts: tuple[Trial, ...]) -> Run:
     kept = tuple(trial for trial in attempts if not trial.set_aside)
     return Run(name="fabric", manifest=kata_hlf, plan=open_plan, folder=PurePath("results/x"), trials=kept)
+
+
+def test_the_proof_of_the_lab_is_told_where_there_is_one(run: Run) -> None:
+    assert not [line for line in verdict_lines([], [run]) if "proof" in line]
+    told = "proof of the lab: 2 of 2 tests passed"
+    assert verdict_lines([], [replace(run, proof=told)])[1] == f"  {told}"
 
 
 def test_a_run_is_told_with_its_blocks_its_folder_and_what_was_set_aside(run: Run) -> None:

@@ -19,6 +19,7 @@ from tare.stats.sequence import (
     SIGN_PRIOR,
     Interval,
     Method,
+    fewest_that_bound,
     least_values,
     median_sequence,
     order_rank,
@@ -108,6 +109,15 @@ def test_no_method_gives_bounds_before_that_many_equal_signs_are_rare(alpha: flo
     assert sequence(sample, alpha=alpha).width == math.inf
     assert order_rank(least - 1, alpha=alpha) == 0
     assert sequence([*sample, 1.0], alpha=alpha).width < math.inf
+
+
+@pytest.mark.parametrize("method", ["t", "median"])
+@pytest.mark.parametrize("alpha", [0.2, 0.05, 0.0083, 0.001])
+def test_the_fewest_that_bound_are_the_first_with_bounds(alpha: float, method: Method) -> None:
+    fewest = fewest_that_bound(alpha, method=method)
+    values = [math.sin(n) for n in range(fewest)]
+    assert math.isfinite(sequence(values, alpha=alpha, method=method).width)
+    assert math.isinf(sequence(values[:-1], alpha=alpha, method=method).width)
 
 
 def test_a_spread_of_zero_is_judged_by_signs() -> None:

@@ -23,7 +23,6 @@ def down(lab: str) -> None:
     """
     from tare.cluster import tear_down
     from tare.labs import name_of
-    from tare.process import Commands
     from tare.state import StateDirectory
 
     need_root(f"tare down {lab}")
@@ -35,7 +34,7 @@ def down(lab: str) -> None:
                 progress.note(f"nothing to remove: there is no {state.path}")
                 return
             with progress.phase(f"take {state.lab} down"):
-                removed = tear_down(state, Commands(), progress)
+                removed = tear_down(state, progress)
             progress.note(f"{len(removed)} things removed")
     finally:
         progress.close()

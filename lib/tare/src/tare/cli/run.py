@@ -26,12 +26,13 @@ from tare.progress import Reporter
 
 if TYPE_CHECKING:
     from tare.labs import Lab
-    from tare.session import Measurement
+    from tare.measurement import Measurement
 
 
 @click.command()
 @lab_argument
 @click.option("--profile", metavar="NAME", help="A size of the experiment that the lab names, such as quick.")
+@click.option("--quick", "profile", flag_value="quick", help="The same as --profile quick.")
 @click.option("--blocks", type=click.IntRange(min=1), help="How often each cell is measured; intervals need two.")
 @click.option(
     "--level",
@@ -76,7 +77,7 @@ def run(
     \b
     Examples:
       tare run kata-hlf
-      tare run kata-hlf --profile quick --blocks 3
+      tare run kata-hlf --quick --blocks 3
       tare run kata-hlf --level runtime=gvisor --level send_rate=25,50 --duration 20
       tare run kata-hlf --json > report.json
       tare run kata-hlf --resume
@@ -132,9 +133,10 @@ def parse_levels(words: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
 def _run(lab: str, wishes: Wishes, *, keep: bool, results: Path, as_json: bool, progress: Reporter) -> None:
     from tare.labs import name_of, resolve
     from tare.machine import probe
+    from tare.measurement import begin
     from tare.process import Commands
     from tare.results import find_unfinished
-    from tare.session import LabSession, begin
+    from tare.session import LabSession
     from tare.trials.design import Blocks, settle
 
     built = resolve(lab, link=results / name_of(lab) / "lab", environment=os.environ, progress=progress)

@@ -15,7 +15,7 @@ from types import TracebackType
 from urllib.parse import quote
 
 from tare.cgroup import CgroupTree
-from tare.cluster import bring_up, control_plane, images, runtime_classes
+from tare.cluster import bring_up, control_plane, emptying, images, runtime_classes
 from tare.cluster import layout as layouts
 from tare.cluster.api import Api, Object, describe_pods, is_true, wait_until
 from tare.cluster.layout import Layout
@@ -148,6 +148,34 @@ class Cluster:
         arguments = ("delete", "--ignore-not-found", *waiting, "--filename=-")
         self.kubectl(*arguments, stdin=_as_list(objects), deadline_seconds=_DELETE_SECONDS + 10)
 
+    def ensure_namespace(self, name: str) -> None:
+        """Make a namespace unless it is there. Raises CommandFailed, OSError."""
+        try:
+            self._api.get(f"/api/v1/namespaces/{quote(name)}")
+        except FileNotFoundError:
+            self.apply([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}])
+
+    def empty(self, namespaces: Sequence[str], *, timeout_seconds: float) -> None:
+        """Delete everything in namespaces, which stay, with all webhooks and all that is of kinds that were declared;
+        wait until no pod is left. Raises OSError, NotReady.
+        """
+        emptying.withdraw_extensions(self._api)
+        emptying.empty(self._api, namespaces)
+
+        def pods() -> list[Object]:
+            return [pod for name in namespaces for pod in self.get("pods", name)]
+
+        # Some take many seconds to hand over to nobody, whatever grace they are given.
+        for pod in pods():
+            if node := pod["spec"].get("nodeName"):
+                self.cgroups.kill(self.nodes[node].pod_cgroup(pod))
+
+        def left() -> str | None:
+            found = pods()
+            return describe_pods(found) if found else None
+
+        wait_until("the removal of pods", left, timeout_seconds=timeout_seconds)
+
     def get(self, kind: str, namespace: str = "", selector: str = "") -> list[Object]:
         """Return the objects of a kind of the API's core group ("nodes", "pods", ...). Raises OSError."""
         within = f"namespaces/{quote(namespace)}/" if namespace else ""
@@ -252,7 +280,7 @@ class Cluster:
             return
         self._progress.note(f"removing what an earlier run of {self._state.lab} has left")
         with self._progress.phase("remove what is left over"):
-            tear_down(self._state, self._commands, self._progress)
+            tear_down(self._state, self._progress)
         self._owned.close()
         self._owned.enter_context(self._state.own())
 
@@ -314,7 +342,7 @@ class Cluster:
 
     def _remove(self) -> None:
         self._close_ledger()
-        tear_down(self._state, self._commands, self._progress)
+        tear_down(self._state, self._progress)
         if "_layout" in self.__dict__:
             self._layout.supervisor.reap()
 

@@ -17,7 +17,6 @@ from tare.cluster import mounts
 from tare.cluster.network import NAMESPACES
 from tare.errors import TareError
 from tare.ledger import Ledger, Resource
-from tare.process import Commands
 from tare.progress import Progress
 from tare.state import StateDirectory
 
@@ -35,11 +34,10 @@ class LeftBehind(TareError):
         )
 
 
-def tear_down(state: StateDirectory, commands: Commands, progress: Progress) -> list[str]:
+def tear_down(state: StateDirectory, progress: Progress) -> list[str]:
     """Remove everything in the lab's ledger, and the state directory; return what was removed.
 
-    Nothing there is fine. ``commands`` is not used by the kinds of resources there are today.
-    Raises LabInUse while another command owns the lab, LeftBehind naming what stays.
+    Nothing there is fine. Raises LabInUse while another command owns the lab, LeftBehind naming what stays.
     """
     if not state.exists():
         return []

@@ -13,7 +13,8 @@ from typing import Any, Literal
 from tare import manifest, quantity
 from tare.errors import UsageError
 from tare.manifest import Level
-from tare.stats.sequence import Method
+from tare.stats.multiplicity import directional_level
+from tare.stats.sequence import Method, fewest_that_bound
 from tare.trials.design import Blocks, Design, settle
 from tare.trials.running import TrialFunction
 
@@ -94,6 +95,15 @@ class Declaration:
                 node.decorator_list = []
         return hashlib.sha256(ast.unparse(tree).encode()).hexdigest()
 
+    def sharing(self, tests: int) -> int:
+        """Return how many budgets share the error rate: as many as declared, else one for each test that uses it."""
+        return self.budgets or max(1, tests)
+
+    def deciding_blocks(self, tests: int) -> int:
+        """Return the fewest blocks on which the first of so many tests' budgets can be decided."""
+        level = directional_level(self.error_rate, budgets=self.sharing(tests), decided=0)
+        return fewest_that_bound(level, method=self.interval)
+
     def _factors(self) -> Iterator[Factor]:
         if self.factor:
             yield self.factor
@@ -152,7 +162,8 @@ def experiment(
     - ``interval``: "median", which holds for any noise, or "t", for the mean where noise is normal.
       ``error_rate``: of all budgets together.
     - ``seed``: of the random order; drawn and recorded when left out.
-    - ``budgets``: how many budgets share the error rate; by default one for each test that uses the fixture.
+    - ``budgets``: how many budgets share the error rate; by default one for each test that uses the fixture, but
+      for proofs (``pytest.mark.proof``) and skipped ones. The more there are, the more blocks the first verdict takes.
 
     Raises UsageError for a value out of range.
 

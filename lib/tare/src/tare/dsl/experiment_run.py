@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Measurement(Protocol):
-    """Where the blocks come from: ``tare.session.Measurement``, or a stored run."""
+    """Where the blocks come from: ``tare.measurement.Measurement``, or a stored run."""
 
     @property
     def plan(self) -> Plan: ...
@@ -51,6 +51,14 @@ class NotRunHere(TareError):
         super().__init__(f"{factor}={show(level)} was not run here: {reason}")
 
 
+class Unproved(TareError):
+    """A proof of the lab failed, so that its figures would be of something else than they say."""
+
+    def __init__(self, experiment: str, failed: Sequence[str]) -> None:
+        tests = "".join(f"\n  {test}" for test in failed)
+        super().__init__(f"experiment {experiment} is not measured, for the lab failed its proof:{tests}")
+
+
 class ExperimentRun:
     """What an experiment's fixture gives. ``run.goodput(runtime="gvisor")`` is a figure, of any metric of the lab.
 
@@ -76,9 +84,10 @@ class ExperimentRun:
         self._stored = stored
         self._tell = tell
         self._is_stored = is_stored
-        self._budgets = declaration.budgets or budgets
+        self._budgets = budgets
         self._decided = 0
         self._broken: TareError | None = None
+        self._proofs: dict[str, bool] = {}
         self._since: dict[str, ExperimentRun] = {}
         self.verdicts: dict[str, Verdict] = {}
 
@@ -148,8 +157,10 @@ class ExperimentRun:
     def decide(self, budget: Budget) -> Verdict:
         """Return the verdict on a budget, measuring until it is decided or the blocks are used up.
 
-        Raises UsageError when more budgets are judged than share the error rate.
+        Raises UsageError when more budgets are judged than share the error rate, Unproved when the lab failed a proof.
         """
+        if failed := [test for test, passed in self._proofs.items() if not passed]:
+            raise Unproved(self.name, failed)
         if budget.text in self.verdicts:
             self._tell(budget, self.verdicts[budget.text])
             return self.verdicts[budget.text]
@@ -170,6 +181,17 @@ class ExperimentRun:
         self._decided += verdict.state != "undecided"
         self._tell(budget, verdict)
         return verdict
+
+    def prove(self, test: str, *, passed: bool) -> None:
+        """Take note of a proof of the lab. After one that failed nothing is measured or judged any more."""
+        self._proofs[test] = passed
+
+    @property
+    def proof(self) -> str:
+        """How many proofs of the lab passed, in words; empty without any."""
+        if not self._proofs:
+            return ""
+        return f"proof of the lab: {sum(self._proofs.values())} of {len(self._proofs)} tests passed"
 
     def measure_least(self) -> None:
         """Measure the least number of blocks, unless they are there."""

@@ -140,11 +140,6 @@ class Sampler:
         return tuple(self._host_samples)
 
     @property
-    def own_cpu_seconds(self) -> float:
-        """What sampling itself has cost."""
-        return sum(self.pass_cpu_seconds)
-
-    @property
     def absent(self) -> tuple[str, ...]:
         """What this machine does not tell, a phrase each."""
         found = [what for name, what in SOURCES.items() if _never(self._host_samples, name)]

@@ -15,15 +15,18 @@ _LISTED = 40
 
 
 def describe_plan(
-    name: str, manifest: Manifest, plan: Plan, past_trial_seconds: float | None, *, seeded: bool
+    name: str, manifest: Manifest, plan: Plan, past_trial_seconds: float | None, *, seeded: bool, deciding: str
 ) -> list[str]:
     """Return the plan of an experiment in lines. ``past_trial_seconds`` is what a trial took in an earlier run of the
     lab, deployments and all; None without one, and then the time is that of the loads alone. ``seeded`` says that the
-    plan's seed is the one it will have: given, or recorded in the run that would go on."""
-    return list(_lines(name, manifest, plan, past_trial_seconds, seeded))
+    plan's seed is the one it will have: given, or recorded in the run that would go on. ``deciding`` tells from which
+    block on there can be a verdict."""
+    return list(_lines(name, manifest, plan, past_trial_seconds, seeded, deciding))
 
 
-def _lines(name: str, manifest: Manifest, plan: Plan, past_trial_seconds: float | None, seeded: bool) -> Iterator[str]:
+def _lines(
+    name: str, manifest: Manifest, plan: Plan, past_trial_seconds: float | None, seeded: bool, deciding: str
+) -> Iterator[str]:
     design, blocks = plan.design, plan.design.blocks
     yield f"{name}: {manifest.title} (lab {manifest.name})"
     yield f"  compares {design.compare} against {show_level(design.baseline)}"
@@ -39,6 +42,7 @@ def _lines(name: str, manifest: Manifest, plan: Plan, past_trial_seconds: float 
         yield f"  {plan.duet_told}"
     trials = tuple(count * plan.trials_per_block for count in (blocks.least, blocks.most))
     yield f"  {wording.block_range(plan)} blocks, so {_range(*trials)} trials"
+    yield f"  {deciding}"
     at_once = 2 if plan.duet else 1
     seconds = past_trial_seconds or (design.warmup_seconds + design.duration_seconds) / at_once
     times = tuple(_duration(count * seconds) for count in trials)

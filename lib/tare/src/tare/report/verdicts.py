@@ -50,6 +50,11 @@ class Run(Protocol):
     def method(self) -> Method: ...
 
     @property
+    def proof(self) -> str:
+        """What the proofs of the lab came to; empty without any."""
+        ...
+
+    @property
     def trials(self) -> tuple[Trial, ...]: ...
 
 
@@ -66,6 +71,8 @@ def _run_lines(judged: Sequence[Judgement], run: Run) -> Iterator[str]:
         f"{run.name}: {wording.blocks(run.plan, summary.blocks)}, {len(run.trials)} trials"
         f"{f', {set_aside} more set aside and repeated' if set_aside else ''}; {run.folder}"
     )
+    if run.proof:
+        yield f"  {run.proof}"
     if run.plan.duet_told:
         yield f"  {run.plan.duet_told}"
     verdicts = {each.budget: each.verdict for each in judged if each.experiment == run.name}

@@ -54,6 +54,14 @@ def block_range(plan: Plan) -> str:
     return f"{most}" if least == most else f"{least} to {most}"
 
 
+def deciding(plan: Plan, *, budgets: int, error_rate: float, first: int) -> str:
+    """Return from which block on a verdict is possible, ``first``, and whether the design comes that far."""
+    share = f"{budgets} budgets share" if budgets > 1 else "one budget has"
+    told = f"{share} the error rate of {100 * error_rate:.4g} %: no verdict before block {first}"
+    most = plan.design.blocks.most
+    return told if first <= most else f"{told}, and the design allows {most}: allow more, or let fewer budgets share"
+
+
 def interval_kind(summary: Summary) -> str:
     """Return what the intervals mean, in one sentence."""
     if summary.kind == "fixed":

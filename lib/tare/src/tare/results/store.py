@@ -230,18 +230,19 @@ class RunStore:
             self._release()
 
     def _take_up(self, record: Mapping[str, Any]) -> None:
-        torn = {}
+        torn: dict[tuple[int, int], str] = {}
         for file in self._ledger.files():
             problem = fault(self.folder, file)
-            if problem and file.trial is None:
+            if not problem:
+                continue
+            if file.trial is None or file.attempt is None:
                 raise ResultFileError(
                     self.folder / file.path,
                     f"{problem}; it holds {file.holds}. Restore it from a copy of the run, or begin a new run.",
                 )
-            if problem:
-                torn[file.trial, file.attempt] = f"{self.folder / file.path}: {problem}; it held {file.holds}"
+            torn[file.trial, file.attempt] = f"{self.folder / file.path}: {problem}; it held {file.holds}"
         running = [a for a in self._ledger.attempts() if a.state == "running"]
-        self._ledger.forget([*torn, *((attempt.trial, attempt.attempt) for attempt in running)])  # type: ignore[list-item]
+        self._ledger.forget([*torn, *((attempt.trial, attempt.attempt) for attempt in running)])
         self.lost = tuple(torn.values())
         self._remove_leftovers()
         resumed = [*self._record.get("resumed_at", ()), time.time()]

@@ -23,14 +23,6 @@ FEWEST_BLOCKS = 3
 Block = Sequence[float] | Histogram
 
 
-def hierarchical_ratio_of_quantiles(
-    level_blocks: Sequence[Block], baseline_blocks: Sequence[Block], q: float, *, confidence: float, seed: int
-) -> tuple[float, Interval]:
-    """Return `hierarchical_ratios_of_quantiles` of one quantile."""
-    (found,) = hierarchical_ratios_of_quantiles(level_blocks, baseline_blocks, (q,), confidence=confidence, seed=seed)
-    return found
-
-
 def hierarchical_ratios_of_quantiles(
     level_blocks: Sequence[Block],
     baseline_blocks: Sequence[Block],

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tare.stats.sequence import least_values, order_rank, t_factor
+from tare.stats.sequence import fewest_that_bound, least_values, order_rank, t_factor
 
 MOST_BLOCKS = 10_000
 """Beyond this a verdict is out of reach, and the answer is None."""
@@ -59,10 +59,7 @@ def blocks_needed(mean_distance: float, deviation: float, *, alpha: float) -> in
     def excludes(blocks: int) -> bool:
         return abs(mean_distance) > 0 and _factor(blocks, alpha) * deviation < abs(mean_distance)
 
-    low = least_values(alpha)
-    while _factor(low, alpha) == math.inf:
-        low += 1
-    return _first(excludes, low)
+    return _first(excludes, fewest_that_bound(alpha, method="t"))
 
 
 def blocks_needed_by_median(share_beyond: float, *, alpha: float) -> int | None:

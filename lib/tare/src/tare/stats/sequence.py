@@ -8,6 +8,7 @@ martingale that starts at 1: by Ville's inequality (1939) it ever reaches 1/alph
 
 from __future__ import annotations
 
+import itertools
 import math
 import statistics
 from collections.abc import Sequence
@@ -79,6 +80,18 @@ def least_values(alpha: float) -> int:
     """
     _check(alpha)
     return math.ceil(1 - math.log2(alpha))
+
+
+def fewest_that_bound(alpha: float, *, method: Method) -> int:
+    """Return the fewest values of which `sequence` gives bounds, whatever the values; 6 for 0.05.
+
+    Raises ValueError for alpha outside (0, 1).
+    """
+
+    def bound(n: int) -> bool:
+        return order_rank(n, alpha=alpha) > 0 if method == "median" else t_factor(n, alpha=alpha) < math.inf
+
+    return next(n for n in itertools.count(least_values(alpha)) if bound(n))
 
 
 def centre(values: Sequence[float], *, method: Method) -> float:

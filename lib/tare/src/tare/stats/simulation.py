@@ -2,6 +2,10 @@
 
 Everything is on the logarithm of what is measured: a slot is the time of one trial, and noise of deviation 0.05 moves
 it by about 5 %. Arrays hold one simulated experiment a row. The shapes have a deviation, or a typical size, of 1.
+
+Only the tests and `bench/verdict` import it: both must ask the same noise and the same judge. It stands beside
+`sequence` because `below` is that module's interval for many experiments at once, from the same parts, and changes
+with it.
 """
 
 from __future__ import annotations

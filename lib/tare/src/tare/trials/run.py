@@ -328,7 +328,6 @@ _TOLD = ("goodput", "throughput", "latency_p50")
 
 def summary(trial: Trial, units: Mapping[str, str]) -> str:
     """Return a trial in one line, for the progress."""
-
     parts = [
         f"{name} {show(trial.metrics[name], units[name])}" for name in _TOLD if name in trial.metrics and name in units
     ]

@@ -217,8 +217,7 @@ class Lab:
     nodes: Mapping[str, ClusterNode]
     manifest: Any = None
     pods: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
-    config_maps: list[str] = field(default_factory=lambda: ["kube-root-ca.crt"])
-    kinds: str = ""
+    cannot_be_emptied: str = ""
     service_address: str = "198.19.64.7"
     journal: list[str] = field(default_factory=list)
     opened: list[str] = field(default_factory=list)
@@ -236,8 +235,6 @@ class Lab:
             case "services":
                 of_proxy = {"metadata": {"name": "proxy"}, "spec": {"clusterIP": "198.19.64.9"}}
                 return [of_proxy, {"metadata": {"name": "server"}, "spec": {"clusterIP": self.service_address}}]
-            case "configmaps":
-                return [{"metadata": {"name": name}} for name in self.config_maps]
         raise AssertionError(kind)
 
     def open_socket(self, network: str, *how: int) -> socket.socket:
@@ -259,24 +256,18 @@ class Lab:
     def pod_states(self, namespace: str) -> str:
         return describe_pods(self.get("pods", namespace))
 
-    def apply(self, objects: Sequence[Mapping[str, Any]] | str) -> None:
-        text = objects if isinstance(objects, str) else " ".join(_short(each) for each in objects)
-        self.journal.append(f"apply {text}")
-        self.on_apply(text)
+    def apply(self, manifests: str) -> None:
+        self.journal.append(f"apply {manifests}")
+        self.on_apply(manifests)
 
-    def delete(self, objects: Sequence[Mapping[str, Any]] | str, *, wait: bool = True) -> None:
-        text = objects if isinstance(objects, str) else " ".join(_short(each) for each in objects)
-        self.journal.append(f"delete {text}" + ("" if wait else " (not waited for)"))
+    def ensure_namespace(self, name: str) -> None:
+        self.journal.append(f"namespace {name}")
 
-    def kubectl(self, *arguments: str, deadline_seconds: float = 30) -> str:
-        self.journal.append(f"kubectl {' '.join(arguments)}")
-        if arguments[:2] == ("delete", "pods"):
-            self.pods.clear()
-        return self.kinds if arguments[0] == "get" else ""
-
-
-def _short(thing: Mapping[str, Any]) -> str:
-    return f"{thing['kind']}/{thing['metadata']['name']}"
+    def empty(self, namespaces: Sequence[str], *, timeout_seconds: float) -> None:
+        self.journal.append(f"empty {' '.join(namespaces)}")
+        if self.cannot_be_emptied:
+            raise ConnectionRefusedError(self.cannot_be_emptied)
+        self.pods.clear()
 
 
 @pytest.fixture

@@ -88,13 +88,13 @@ def test_an_arm_is_up_when_its_client_was_answered_five_times(
     deployment = made.deploy(LEVELS)
     assert isinstance(deployment, HttpDeployment)
     assert lab.journal == [
-        "apply Namespace/istio-system",
+        "namespace istio-system",
         "wait for manifests",
         "apply plane objects",
         "wait for deployment istio-system/istiod",
         "wait for manifests",
         "apply meshes objects",
-        "apply Namespace/http",
+        "namespace http",
         "wait for manifests",
         "apply workload objects",
         "wait for Ready http/app=server",
@@ -147,10 +147,8 @@ def test_a_control_plane_that_is_not_available_is_no_sample(service: Make, lab: 
     error = fails(service(workload=workload, plane=plane()), NotReady, "deployment istiod not ready after")
     assert error.__notes__ == ["http: no pod\nistio-system: no pod"]
     assert "apply workload objects" not in lab.journal
-    # It was made, so it is taken away again.
-    assert (
-        'delete ---\n{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "istio-system"}}\n' in lab.journal
-    )
+    # It was begun, so it is taken away again.
+    assert lab.journal[-1] == "empty http istio-system"
 
 
 def test_manifests_that_are_never_taken_are_no_sample(service: Make, lab: Any, manifests: Make) -> None:
@@ -170,7 +168,7 @@ def test_a_path_on_which_nobody_answers_is_no_sample(service: Make, lab: Any, ma
         r"the path through mesh-l4-mtls not ready after \d\.\d s; last seen: .*Connection refused",
     )
     assert error.__notes__ == ["http: server-7d9f: Running; client-7d9f: Running"]
-    assert "delete ---\nworkload objects\n (not waited for)" in lab.journal
+    assert lab.journal[-1] == "empty http"
     assert lab.pods == {}
 
 
@@ -223,49 +221,37 @@ def test_an_arm_that_is_unknown_changes_nothing(service: Make, lab: Any) -> None
     assert lab.journal == []
 
 
-def test_all_of_an_arm_goes_and_its_webhooks_first(
-    service: Make, lab: Any, manifests: Make, http_server: Make, tmp_path: Path
-) -> None:
-    (tmp_path / "plane").write_text(
-        "kind: CustomResourceDefinition\nmetadata: {name: meshes}\n---\nkind: Deployment\nmetadata: {name: istiod}\n"
-    )
-    made = service(
-        http_server().port,
-        workload=manifests("workload"),
-        plane=plane(manifests=str(tmp_path / "plane"), configuration=manifests("meshes")),
-    )
-    deployment = made.deploy(LEVELS)
-    lab.config_maps += ["istio-ca-root-cert"]
-    lab.kinds = "meshes.kuma.io dataplanes.kuma.io"
+def test_what_cannot_be_removed_does_not_hide_the_fault(service: Make, lab: Any, manifests: Make) -> None:
+    lab.cannot_be_emptied = "the API server is gone"
+    error = fails(service(1, workload=manifests("workload"), patience_seconds=1.0), NotReady, "the path through mesh")
+    assert error.__notes__[-1] == "arm mesh-l4-mtls cannot be removed: the API server is gone"
+
+
+def test_an_arm_goes_with_its_control_plane(service: Make, lab: Any, manifests: Make, http_server: Make) -> None:
+    deployment = service(http_server().port, workload=manifests("workload"), plane=plane()).deploy(LEVELS)
     lab.journal.clear()
     deployment.close()
-    of_plane = (
-        '---\n{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "istio-system"}}\n'
-        "---\n\nkind: Deployment\nmetadata: {name: istiod}\n\n"
-    )
-    assert lab.journal == [
-        "kubectl delete validatingwebhookconfigurations,mutatingwebhookconfigurations --all",
-        f"delete ---\nworkload objects\n{of_plane} (not waited for)",
-        "kubectl delete pods --all --grace-period=1 --wait=false -n http",
-        "kubectl delete pods --all --grace-period=1 --wait=false -n istio-system",
-        "delete ConfigMap/istio-ca-root-cert",
-        "kubectl get customresourcedefinitions --output=jsonpath={.items[*].metadata.name}",
-        "kubectl delete meshes.kuma.io,dataplanes.kuma.io --all --all-namespaces",
-        f"delete {of_plane}",
-        "wait for the removal of mesh-l4-mtls",
-    ]
+    assert lab.journal == ["empty http istio-system"]
 
 
-def test_without_a_mesh_only_the_pods_go(service: Make, lab: Any, manifests: Make, http_server: Make) -> None:
+def test_what_cannot_be_removed_is_told(service: Make, lab: Any, manifests: Make, http_server: Make) -> None:
     deployment = service(http_server().port, workload=manifests("workload")).deploy(LEVELS)
     lab.journal.clear()
-    deployment.close()
-    assert lab.journal == [
-        "delete ---\nworkload objects\n (not waited for)",
-        "kubectl delete pods --all --grace-period=1 --wait=false -n http",
-        "delete ",
-        "wait for the removal of mesh-l4-mtls",
-    ]
+    lab.cannot_be_emptied = "the API server is gone"
+    with pytest.raises(TareError, match="arm mesh-l4-mtls cannot be removed: the API server is gone"):
+        deployment.close()
+    assert lab.journal == ["empty http"]
+
+
+def test_kinds_are_declared_once(service: Make, lab: Any, manifests: Make, http_server: Make, tmp_path: Path) -> None:
+    kinds, others = "kind: CustomResourceDefinition\nmetadata: {name: meshes}", "kind: Deployment"
+    (tmp_path / "plane").write_text(f"{kinds}\n---\n{others}\n")
+    made = service(http_server().port, workload=manifests("workload"), plane=plane(manifests=str(tmp_path / "plane")))
+    for _ in range(2):
+        made.deploy(LEVELS).close()
+    first, again = (line for line in lab.journal if line.startswith("apply") and others in line)
+    assert kinds in first
+    assert kinds not in again
 
 
 def test_factors_of_a_run_change_what_is_asked_for(service: Make, lab: Any, manifests: Make, http_server: Make) -> None:

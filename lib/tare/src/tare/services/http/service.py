@@ -5,13 +5,11 @@ A mesh that is not under test is not there, so it can disturb nothing and nothin
 
 from __future__ import annotations
 
-import json
 import re
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tare.errors import CommandFailed, NotReady, TareError
 from tare.manifest import ControlPlane, Http, Level
@@ -28,21 +26,9 @@ if TYPE_CHECKING:
 _PROGRAM_SECONDS = 60.0
 _REQUEST_SECONDS = 2.0
 _REMOVE_SECONDS = 60.0
-# The ConfigMap that every namespace has.
-_WEBHOOKS = "validatingwebhookconfigurations,mutatingwebhookconfigurations"
-_KINDS = "customresourcedefinitions"
-_OF_KUBERNETES = "kube-root-ca.crt"
 # A path is ready when so many requests in a row, each on a connection of its own, were answered: each of a proxy's
 # threads learns of its routes by itself.
 _ANSWERS = 5
-
-
-@dataclass(slots=True)
-class _Made:
-    """What was applied, as texts."""
-
-    control_plane: list[str] = field(default_factory=list)
-    workload: list[str] = field(default_factory=list)
 
 
 class HttpService:
@@ -56,17 +42,21 @@ class HttpService:
         self._spec = spec
         self._commands = commands
         self._progress = progress
+        # The control planes whose kinds are declared; they stay so, see ``_remove``.
+        self._declared: set[str] = set()
 
     def deploy(self, levels: Mapping[str, Level]) -> HttpDeployment:
         """Bring an arm up; see ``Service``. What was made is taken down again if that fails."""
         arm = arms.find(self._cluster.manifest.meshes, levels.get(arms.ARM_FACTOR, "none"))
-        made = _Made()
         try:
-            return self._deploy(arm, made)
+            return self._deploy(arm)
         except BaseException as error:
             if isinstance(error, TareError):
                 error.add_note(self._states(arm))
-            self._remove(arm, made)
+            try:
+                self._remove(arm)
+            except TareError as problem:
+                error.add_note(str(problem))
             raise
 
     def configure(self, deployment: HttpDeployment, levels: Mapping[str, Level]) -> None:
@@ -75,39 +65,37 @@ class HttpService:
         deployment.keep_alive = arms.keep_alive(levels)
         deployment.require_running()
 
-    def _deploy(self, arm: MeshArm, made: _Made) -> HttpDeployment:
+    def _deploy(self, arm: MeshArm) -> HttpDeployment:
         deadline = time.monotonic() + self._spec.ready_timeout_seconds
         plane = arm.mesh.control_plane
         if plane is not None:
             with self._progress.phase(f"control plane of {arm.mesh.title}"):
-                self._start_control_plane(plane, made, deadline)
+                self._start_control_plane(plane, deadline)
         with self._progress.phase("pods"):
-            self._cluster.apply([_namespace(self._spec.namespace)])
-            self._apply(self._workload(arm), made.workload, deadline)
+            self._cluster.ensure_namespace(self._spec.namespace)
+            self._apply(self._workload(arm), deadline)
             for name in ("server", "client"):
                 self._cluster.wait_for(
                     "Ready", f"app={name}", namespace=self._spec.namespace, timeout_seconds=_left(deadline)
                 )
-        deployment = HttpDeployment(
-            cluster=self._cluster, spec=self._spec, arm=arm, remove=lambda: self._remove(arm, made)
-        )
+        deployment = HttpDeployment(cluster=self._cluster, spec=self._spec, arm=arm, remove=lambda: self._remove(arm))
         with self._progress.phase("first requests"):
             self._wait_for_answers(deployment, deadline)
         return deployment
 
-    def _start_control_plane(self, plane: ControlPlane, made: _Made, deadline: float) -> None:
-        namespace = _namespace(plane.namespace)
-        made.control_plane.append(json.dumps(namespace))
-        self._cluster.apply([namespace])
-        if plane.manifests is not None:
-            self._apply(Path(plane.manifests).read_text(), made.control_plane, deadline)
-        if plane.program is not None:
-            self._apply(self._printed(plane.program), made.control_plane, deadline)
+    def _start_control_plane(self, plane: ControlPlane, deadline: float) -> None:
+        self._cluster.ensure_namespace(plane.namespace)
+        manifests = [
+            *([Path(plane.manifests).read_text()] if plane.manifests else []),
+            *([self._printed(plane.program)] if plane.program else []),
+        ]
+        for text in manifests:
+            self._apply(without_kinds(text) if plane.namespace in self._declared else text, deadline)
+        self._declared.add(plane.namespace)
         for name in plane.deployments:
             self._cluster.wait_until_available(name, namespace=plane.namespace, timeout_seconds=_left(deadline))
         if plane.configuration is not None:
-            # Of kinds that the control plane declares: all objects of these go when it goes.
-            self._apply(Path(plane.configuration).read_text(), [], deadline)
+            self._apply(Path(plane.configuration).read_text(), deadline)
 
     def _workload(self, arm: MeshArm) -> str:
         if arm.arm.manifests is None:
@@ -119,9 +107,8 @@ class HttpService:
     def _printed(self, program: str, *arguments: str) -> str:
         return self._commands.run([program, *arguments], deadline_seconds=_PROGRAM_SECONDS).stdout
 
-    def _apply(self, manifests: str, made: list[str], deadline: float) -> None:
+    def _apply(self, manifests: str, deadline: float) -> None:
         """Apply manifests, again while a webhook or a kind that was only just declared is not there yet."""
-        made.append(manifests)
 
         def applied() -> str | None:
             try:
@@ -146,71 +133,30 @@ class HttpService:
 
     def _states(self, arm: MeshArm) -> str:
         """Return what the pods of an arm were doing."""
-        plane = arm.mesh.control_plane
-        namespaces = [self._spec.namespace, *([plane.namespace] if plane else [])]
         try:
-            return "\n".join(f"{name}: {self._cluster.pod_states(name)}" for name in namespaces)
+            return "\n".join(f"{name}: {self._cluster.pod_states(name)}" for name in self._namespaces(arm))
         except OSError as error:
             return f"the states of the pods are not known: {error}"
 
-    def _remove(self, arm: MeshArm, made: _Made) -> None:
+    def _remove(self, arm: MeshArm) -> None:
         """Take down what was made, and what the mesh itself has made, and wait until it is gone.
 
-        What stays does nothing: the kinds that the mesh has declared, of which there is no object any more, and the
-        empty namespace of the pods under test. To remove and make them anew takes longer than all the rest.
+        What stays does nothing: empty namespaces, kinds of which there is no object, roles that nobody has.
         """
+        try:
+            self._cluster.empty(self._namespaces(arm), timeout_seconds=_REMOVE_SECONDS)
+        except OSError as error:
+            raise TareError(f"arm {arm.name} cannot be removed: {error}") from None
+
+    def _namespaces(self, arm: MeshArm) -> list[str]:
         plane = arm.mesh.control_plane
-        namespaces = [self._spec.namespace, *([plane.namespace] if plane else [])]
-        if plane is not None:
-            # First of all, for the API server would go on asking them, and wait for those that are gone.
-            self._cluster.kubectl("delete", _WEBHOOKS, "--all")
-        of_control_plane = [without_kinds(text) for text in made.control_plane]
-        if made.workload or of_control_plane:
-            self._cluster.delete(_together([*made.workload, *of_control_plane]), wait=False)
-        for namespace in namespaces:
-            # A control plane may take half a minute for what it would hand over to another.
-            self._cluster.kubectl("delete", "pods", "--all", "--grace-period=1", "--wait=false", "-n", namespace)
-        # Roots of trust, which a mesh leaves in every namespace; the next would begin with those of the last.
-        self._cluster.delete(self._left_behind())
-        if plane is not None:
-            kinds = self._cluster.kubectl("get", _KINDS, "--output=jsonpath={.items[*].metadata.name}").split()
-            if kinds:
-                self._cluster.kubectl(
-                    *("delete", ",".join(kinds), "--all", "--all-namespaces"), deadline_seconds=_REMOVE_SECONDS
-                )
-            self._cluster.delete(_together(of_control_plane))
-        self._cluster.wait_until(
-            f"the removal of {arm.name}",
-            lambda: self._cluster.pod_states(self._spec.namespace) if self._pods() else None,
-            timeout_seconds=_REMOVE_SECONDS,
-        )
-
-    def _pods(self) -> Sequence[Mapping[str, Any]]:
-        return self._cluster.get("pods", self._spec.namespace)
-
-    def _left_behind(self) -> list[Mapping[str, Any]]:
-        """Return the ConfigMaps that are in the namespace of the pods under test."""
-        namespace = self._spec.namespace
-        found = {each["metadata"]["name"] for each in self._cluster.get("configmaps", namespace)}
-        return [
-            {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": namespace}}
-            for name in sorted(found - {_OF_KUBERNETES})
-        ]
-
-
-def _namespace(name: str) -> dict[str, Any]:
-    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+        return [self._spec.namespace, *([plane.namespace] if plane else [])]
 
 
 def without_kinds(manifests: str) -> str:
     """Return the documents of a YAML text but those that declare kinds. Pure."""
     documents = re.split(r"^---.*$", manifests, flags=re.MULTILINE)
     return "\n---\n".join(text for text in documents if not re.search(r"^kind: CustomResourceDefinition$", text, re.M))
-
-
-def _together(texts: Sequence[str]) -> str:
-    """Return JSON and YAML as one text; JSON is YAML, but kubectl takes what begins with a brace for nothing else."""
-    return "".join(f"---\n{text}\n" for text in texts)
 
 
 def _left(deadline: float) -> float:
