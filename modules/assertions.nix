@@ -157,6 +157,23 @@ in
       (side: refers [ "services" "http" side "image" ] "one of the images" (attrNames config.images) services.http.${side}.image)
       [ "server" "client" ];
 
+    "netperf is used where it is at hand" = unless
+      (!services.http.enable || services.http.server.roundTripProgram != "netperf" || loads.tcpRr.netperf != null)
+      (violation [ "services" "http" "server" "roundTripProgram" ] "tcp-rr, for lib/pins/debian.toml leaves netperf out" "netperf" null);
+
+    "single bytes are called at the port at which they are answered" = if !services.http.enable then [ ] else
+    concatMap
+      (mesh: concatMap
+        (name:
+          let inherit (config.meshes.${mesh}.arms.${name}) roundTrip; in
+          unless (roundTrip == null || roundTrip.port == services.http.server.roundTripPort)
+            (violation [ "meshes" mesh "arms" name "roundTrip" "port" ]
+              "services.http.server.roundTripPort (${toString services.http.server.roundTripPort}), which netperf calls whatever is between"
+              roundTrip.port
+              null))
+        (attrNames config.meshes.${mesh}.arms))
+      (attrNames config.meshes);
+
     "arms that are compared are a mesh's" =
       let arms = concatMap (mesh: attrNames mesh.arms) (attrValues config.meshes); in
       eachLevel "arm" (option: level: refers option "an arm of one of the meshes" arms level);

@@ -50,11 +50,17 @@ let
       http_port = from.server.httpPort;
       tcp_port = from.server.tcpPort;
       round_trip_port = from.server.roundTripPort;
+      netserver_port = if from.server.roundTripProgram == "netperf" then from.server.netserverPort else null;
       payload_bytes = from.server.payloadBytes;
     };
     client = { inherit (from.client) node image; };
     proxy_workers = from.proxyWorkers;
     ready_timeout_seconds = from.readyTimeoutSeconds;
+  };
+
+  tcpRr = from: {
+    program = path from.program;
+    netperf = if config.services.http.server.roundTripProgram == "netperf" then path from.netperf else null;
   };
 
   vegeta = from: {
@@ -112,7 +118,7 @@ in
   };
   loads = {
     caliper = ifEnabled caliper config.loads.caliper;
-    tcp_rr = ifEnabled (from: { program = path from.program; }) config.loads.tcpRr;
+    tcp_rr = ifEnabled tcpRr config.loads.tcpRr;
     vegeta = ifEnabled vegeta config.loads.vegeta;
     wrk = ifEnabled wrk config.loads.wrk;
   };

@@ -155,6 +155,21 @@ let
       Cmd = [ "install" "transparent-proxy" ];
     };
   }
-  // (if build.isPinned "linkerd" then { linkerd = call ./linkerd; } else { });
+  // (if build.isPinned "linkerd" then { linkerd = call ./linkerd; } else { })
+  // (if !build.hasDebian "netperf" then { } else {
+    netperf = call ./netperf;
+    # Debian's tree as it is, with the copyright that its licence wants beside the program.
+    image-netserver = build.ociImage {
+      name = "netserver";
+      tag = "2.7.0";
+      below = [ { "/" = build.debFiles "netperf"; } ];
+      files = { };
+      config = {
+        # In the foreground, over IPv4, and with no file of its own to debug it by.
+        Entrypoint = [ "/usr/bin/netserver" "-D" "-4" "-N" ];
+        User = "65535:65535";
+      };
+    };
+  });
 in
 packages

@@ -39,6 +39,7 @@ in
   # A publisher's file that no registry carries.
   upstreamFile = name: fetchFile (pins.upstream name);
   inherit (pins) isPinned;
+  hasDebian = pins.debian.hasRoot;
 
   inherit kit busybox shell libc run fetch fetchFile goProgram goToolchain debTree debFiles debRoot compiler;
   inherit (go) goPackage goModuleData;

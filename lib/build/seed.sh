@@ -1,7 +1,7 @@
 # Puts the bootstrap's files into the store from this machine's own package clients, for sites that
 # reach package registries (or mirrors of them) but not the archives in lib/pins/archives.nix.
 # Sourced by ./tare. The flake's `seeds` lists what is needed, a line each:
-#   deb STORE-PATH STORE-NAME SHA256 PACKAGE VERSION
+#   deb STORE-PATH STORE-NAME SHA256 PACKAGE VERSION COMPONENT
 #   go  STORE-PATH STORE-NAME SHA256 VERSION
 
 seed_store() {
@@ -27,8 +27,7 @@ archives_answer() {
 }
 
 seed_debs() {
-  packages=$(printf '%s\n' "$missing" | awk '$1 == "deb" { print $5 "=" $6 }')
-  [ -n "$packages" ] || return 0
+  [ -n "$(printf '%s\n' "$missing" | awk '$1 == "deb"')" ] || return 0
   command -v apt-get >/dev/null 2>&1 ||
     die 3 "Debian packages are needed and neither the archives nor apt-get is at hand. Run this where one of them is, or copy the store paths over with 'nix copy' (docs/how-to/run-without-internet.md)."
   mirror=${TARE_DEBIAN_MIRROR:-$(apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' 'Identifier: Packages' |
@@ -38,8 +37,6 @@ seed_debs() {
   apt="$seed_dir/apt"
   mkdir -p "$apt/lists/partial" "$apt/archives/partial" "$apt/parts" "$seed_dir/files"
   : >"$apt/status"
-  # Not checked against a keyring: each file is checked against its hash in debian.lock.json.
-  printf 'deb [trusted=yes] %s bookworm main\n' "$mirror" >"$apt/sources.list"
   cat >"$apt/apt.conf" <<END
 Dir::State "$apt"; Dir::State::lists "$apt/lists"; Dir::State::status "$apt/status"; Dir::Cache "$apt";
 Dir::Etc::sourcelist "$apt/sources.list"; Dir::Etc::sourceparts "$apt/parts"; Dir::Etc::parts "$apt/parts";
@@ -47,14 +44,31 @@ Dir::Etc::main "$apt/none"; Dir::Etc::preferencesparts "$apt/parts"; Dir::Etc::p
 APT::Architecture "amd64"; APT::Architectures "amd64"; APT::Sandbox::User "root"; Acquire::Languages "none"; Acquire::Retries "3";
 END
   log="$seed_dir/apt.log"
-  # shellcheck disable=SC2086 # one word a package
-  (cd "$seed_dir/files" && APT_CONFIG="$apt/apt.conf" && export APT_CONFIG &&
-    apt-get update -qq && apt-get download -qq $packages) >"$log" 2>&1 ||
+  download_debs main ||
     { tail -n 20 "$log" >&2; die 3 "apt-get could not download the pinned Debian packages from $mirror (its last lines are above)"; }
-  printf '%s\n' "$missing" | while read -r kind path name sha256 package version; do
+  download_debs non-free || go_without_non_free
+  printf '%s\n' "$missing" | while read -r kind path name sha256 package version component; do
     [ "$kind" = deb ] || continue
     for file in "$seed_dir/files/${package}_"*.deb; do mv "$file" "$seed_dir/$name"; done
   done
+}
+
+# The missing packages of a component of the archive.
+download_debs() {
+  packages=$(printf '%s\n' "$missing" | awk -v component="$1" '$1 == "deb" && $7 == component { print $5 "=" $6 }')
+  [ -n "$packages" ] || return 0
+  # Not checked against a keyring: each file is checked against its hash in debian.lock.json.
+  printf 'deb [trusted=yes] %s bookworm %s\n' "$mirror" "$1" >"$apt/sources.list"
+  # shellcheck disable=SC2086 # one word a package
+  (cd "$seed_dir/files" && APT_CONFIG="$apt/apt.conf" && export APT_CONFIG &&
+    apt-get update -qq && apt-get download -qq $packages) >"$log" 2>&1
+}
+
+# A mirror may leave that component out: what does not need its packages is built all the same.
+go_without_non_free() {
+  say "not to be had from $mirror, for they are in Debian's non-free: $packages. A lab that uses netperf does not build; let it use what Tare has in its place: services.http.server.roundTripProgram = \"tcp-rr\";"
+  missing=$(printf '%s\n' "$missing" | awk '$1 != "deb" || $7 != "non-free"')
+  seeds=$(printf '%s\n' "$seeds" | awk '$1 != "deb" || $7 != "non-free"')
 }
 
 seed_go() {
@@ -77,6 +91,7 @@ seed_go() {
 }
 
 add_to_store() {
+  [ -n "$missing" ] || return 0
   printf '%s\n' "$missing" | while read -r kind path name sha256 rest; do
     found=$(sha256sum "$seed_dir/$name" | cut -d' ' -f1)
     [ "$found" = "$sha256" ] ||

@@ -6,7 +6,7 @@ let
     map (package: {
       kind = "deb";
       pin = pins.debian.file package;
-      words = [ package (pins.debian.version package) ];
+      words = [ package (pins.debian.version package) (pins.debian.component package) ];
     }) pins.debian.all
     ++ map (version: {
       kind = "go";

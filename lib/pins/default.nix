@@ -84,6 +84,9 @@ in
   debian = {
     all = builtins.attrNames debianLock.packages;
     version = package: debianLock.packages.${package}.version;
+    # Of the archive: main, or for what debian.toml lets come from there, non-free.
+    component = package: debianLock.packages.${package}.component or "main";
+    hasRoot = name: debianLock.roots ? ${name};
     file =
       package:
       let

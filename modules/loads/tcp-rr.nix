@@ -1,5 +1,5 @@
-# tcp-rr: one byte there and one back on one connection, one at a time: what netperf's TCP_RR measures. netperf itself
-# is in Debian's non-free section, from which nothing is taken.
+# One byte there and one back on one connection, one at a time: netperf's TCP_RR, or Tare's own program that does the
+# same (services.http.server.roundTripProgram).
 { config, lib, packages, ... }:
 let
   inherit (lib) mkDefault mkIf mkOption types;
@@ -24,7 +24,15 @@ in
       type = types.path;
       default = "${packages.tcp-rr}";
       example = "/opt/tcp-rr";
-      description = "The program.";
+      description = "The program tcp-rr, which takes the place of netperf.";
+    };
+
+    netperf = mkOption {
+      type = types.nullOr types.path;
+      default = if packages ? netperf then "${packages.netperf}/usr/bin/netperf" else null;
+      defaultText = "\"${packages.netperf}/usr/bin/netperf\"";
+      example = "/opt/netperf/bin/netperf";
+      description = "The program netperf, version 2.7.0; null where lib/pins/debian.toml leaves it out.";
     };
   };
 
@@ -36,6 +44,7 @@ in
         round_trip_rate = metric "1/s" "higher" "Single bytes sent and answered each second, one at a time.";
         round_trip_mean = metric "s" "lower" "Mean time of a byte there and a byte back.";
         round_trip_p50 = metric "s" "lower" "Median of that time.";
+        round_trip_p90 = metric "s" "lower" "90th percentile of that time.";
         round_trip_p99 = metric "s" "lower" "99th percentile of that time.";
         round_trip_client_cpu = metric "cpu" "lower" "CPUs that its client used on average.";
       };

@@ -15,8 +15,9 @@ let
   serverPort = 15006;
   readyPort = 15021;
   adminPort = 15000;
-  # A sidecar serves one port: what answers single bytes has its own.
-  roundTrip = { name = "round-trip"; clientPort = 15002; serverPort = 15007; readyPort = 15022; adminPort = 15003; };
+  # A sidecar serves one port: what answers single bytes has its own. netperf calls the port that its server listens
+  # at, be it at a proxy; what it asks its server first goes past the proxies.
+  roundTrip = { name = "round-trip"; clientPort = cfg.server.roundTripPort; serverPort = 15007; readyPort = 15022; adminPort = 15003; };
 
   # The protocol of a service is the layer its proxies work at.
   serviceOf = layer: "server-${layer}";

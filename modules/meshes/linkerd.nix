@@ -15,7 +15,10 @@ let
       "linkerd.io/inject" = "enabled";
       "config.linkerd.io/default-inbound-policy" = "all-authenticated";
       "config.linkerd.io/proxy-cpu-limit" = toString cfg.proxyWorkers;
-    } // (if layer == "l7" then { } else { "config.linkerd.io/opaque-ports" = toString cfg.server.tcpPort; });
+    } // (if layer == "l7" then { } else {
+      "config.linkerd.io/opaque-ports" = builtins.concatStringsSep ","
+        (map toString [ cfg.server.tcpPort cfg.server.roundTripPort cfg.server.netserverPort ]);
+    });
   };
 
   arm = layer: {

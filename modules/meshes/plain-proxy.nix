@@ -5,10 +5,10 @@ let
   workload = import ./workload.nix { inherit config; };
   inherit (workload) cfg;
 
-  # Where each Envoy listens.
+  # Where each Envoy listens. netperf calls the port that its server listens at, be it at a proxy.
   clientPort = 15001;
   serverPort = 15006;
-  roundTrip = { clientPort = 15002; serverPort = 15007; };
+  roundTrip = { clientPort = cfg.server.roundTripPort; serverPort = 15007; };
   adminPort = 15000;
 
   extension = category: name: type: fields: {

@@ -28,6 +28,22 @@ let
 
   port = containerPort: { inherit containerPort; };
 
+  roundTripContainer = {
+    tcp-rr = {
+      name = "round-trip";
+      image = cfg.client.image;
+      command = [ "/bin/tcp-rr" "serve" ":${toString cfg.server.roundTripPort}" ];
+      ports = [ (port cfg.server.roundTripPort) ];
+    };
+    # It listens at the port for single bytes while a test lasts.
+    netperf = {
+      name = "round-trip";
+      image = "tare.local/netserver:2.7.0";
+      args = [ "-p" (toString cfg.server.netserverPort) ];
+      ports = [ (port cfg.server.roundTripPort) (port cfg.server.netserverPort) ];
+    };
+  };
+
   # What both pods of an arm are made of, before a mesh adds to it.
   pods = {
     server = {
@@ -41,12 +57,7 @@ let
           ports = [ (port cfg.server.httpPort) (port cfg.server.tcpPort) ];
           readinessProbe = { tcpSocket.port = cfg.server.httpPort; periodSeconds = 1; };
         }
-        {
-          name = "round-trip";
-          image = cfg.client.image;
-          command = [ "/bin/tcp-rr" "serve" ":${toString cfg.server.roundTripPort}" ];
-          ports = [ (port cfg.server.roundTripPort) ];
-        }
+        roundTripContainer.${cfg.server.roundTripProgram}
       ];
     };
     client = {
@@ -77,7 +88,10 @@ let
       { name = "http"; port = cfg.server.httpPort; appProtocol = "http"; }
       { name = "tcp"; port = cfg.server.tcpPort; appProtocol = "tcp"; }
       { name = "tcp-round-trip"; port = cfg.server.roundTripPort; appProtocol = "tcp"; }
-    ];
+    ]
+    ++ (if cfg.server.roundTripProgram != "netperf" then [ ] else [
+      { name = "tcp-netserver"; port = cfg.server.netserverPort; appProtocol = "tcp"; }
+    ]);
   };
 in
 {

@@ -76,6 +76,21 @@ in
         description = "The TCP port beside it that answers one byte with one.";
       };
 
+      roundTripProgram = mkOption {
+        type = types.enum [ "netperf" "tcp-rr" ];
+        default = if packages ? netperf then "netperf" else "tcp-rr";
+        defaultText = "netperf, or tcp-rr where lib/pins/debian.toml leaves netperf out";
+        example = "tcp-rr";
+        description = "What answers single bytes, and measures them: netperf, which Debian has but does not count as free software, or tcp-rr, Tare's own program for the same test.";
+      };
+
+      netserverPort = mkOption {
+        type = types.intBetween 1 65535;
+        default = 12865;
+        example = 9002;
+        description = "The TCP port beside it at which netperf asks for a test; nobody listens there with tcp-rr.";
+      };
+
       payloadBytes = mkOption {
         type = types.listOf types.positiveInt;
         default = [ 64 1024 65536 ];
@@ -114,7 +129,10 @@ in
     images = {
       "tare.local/http-server:1.22.1" = mkDefault packages.image-http-server;
       "tare.local/http-client:1" = mkDefault packages.image-http-client;
-    };
+    }
+    // (if cfg.server.roundTripProgram != "netperf" || !(packages ? image-netserver) then { } else {
+      "tare.local/netserver:2.7.0" = mkDefault packages.image-netserver;
+    });
 
     experiment = {
       service = mkDefault "http";

@@ -7,6 +7,11 @@ let
   lab = import ../../lib/eval/mk-lab.nix { modules = [ ../../labs/kata-hlf ]; packages = import ./packages.nix; };
   inherit (lab) manifest;
   mtls = (import ../../lib/eval/mk-lab.nix { modules = [ ../../labs/mtls ]; packages = import ./packages.nix; }).manifest;
+  # Where lib/pins/debian.toml leaves netperf out.
+  freeMtls = (import ../../lib/eval/mk-lab.nix {
+    modules = [ ../../labs/mtls ];
+    packages = removeAttrs (import ./packages.nix) [ "image-netserver" "netperf" ];
+  }).manifest;
   withWrk = import ../../lib/eval/mk-lab.nix {
     modules = [ ./fixtures/foreign.nix { loads.caliper.enable = mkForce false; loads.wrk.enable = true; } ];
     packages = import ./packages.nix;
@@ -99,6 +104,11 @@ equal "every record of manifest.py is written" (attrNames classes) (attrNames re
 ++ equal "Fabric's tools" (concatStringsSep " " (attrNames manifest.services.fabric.tools))
   "configtxgen cryptogen fabric-ca-client fabric-ca-server orderer osnadmin peer"
 ++ equal "paths are absolute" (filter (path: match "/nix/store/.*" path == null) (attrValues manifest.tools ++ manifest.node_path ++ attrValues manifest.images)) [ ]
+++ equal "netperf measures round trips" [ mtls.services.http.server.netserver_port (mtls.images ? "tare.local/netserver:2.7.0") ] [ 12865 true ]
+++ equal "where it is, it is netperf" (match "/nix/store/.*-netperf/usr/bin/netperf" mtls.loads.tcp_rr.netperf != null) true
+++ equal "without it, tcp-rr takes its place"
+  [ freeMtls.services.http.server.netserver_port freeMtls.loads.tcp_rr.netperf (freeMtls.images ? "tare.local/netserver:2.7.0") ]
+  [ null null false ]
 # Nix 2.8 and 2.34 write floats differently; neither may show in lab.json.
 ++ equal "whole numbers are integers" (map builtins.typeOf manifest.experiment.factors.total_cpus.levels) [ "float" "int" ]
 ++ equal "other numbers keep six digits" (map (figure: figure.ratio == builtins.fromJSON (builtins.toJSON figure.ratio)) manifest.study.figures)

@@ -74,7 +74,20 @@ let
     };
     "the HTTP server's and its client's images are there" = {
       config = http { services.http.client.image = "tare.local/http-klient:1"; };
-      errors = [ "mine.nix: services.http.client.image: expected one of the images (tare.local/consul:1.21.0, tare.local/coredns:1.11.1, tare.local/envoy:1.36.2, tare.local/fabric-ca:1.5.5, tare.local/fabric-chaincode:1.0, tare.local/fabric-orderer:2.4.4, tare.local/fabric-peer:2.4.4, tare.local/http-client:1, tare.local/http-server:1.22.1, tare.local/kuma-cp:2.9.2, tare.local/kuma-dp:2.9.2, tare.local/kuma-init:2.9.2, tare.local/pause:3.9, tare.local/pilot:1.25.1, tare.local/proxyv2:1.25.1), found \"tare.local/http-klient:1\" (a string). Write \"tare.local/http-client:1\"." ];
+      errors = [ "mine.nix: services.http.client.image: expected one of the images (tare.local/consul:1.21.0, tare.local/coredns:1.11.1, tare.local/envoy:1.36.2, tare.local/fabric-ca:1.5.5, tare.local/fabric-chaincode:1.0, tare.local/fabric-orderer:2.4.4, tare.local/fabric-peer:2.4.4, tare.local/http-client:1, tare.local/http-server:1.22.1, tare.local/kuma-cp:2.9.2, tare.local/kuma-dp:2.9.2, tare.local/kuma-init:2.9.2, tare.local/netserver:2.7.0, tare.local/pause:3.9, tare.local/pilot:1.25.1, tare.local/proxyv2:1.25.1), found \"tare.local/http-klient:1\" (a string). Write \"tare.local/http-client:1\"." ];
+    };
+    "netperf is used where it is at hand" = {
+      config = http { loads.tcpRr.netperf = null; };
+      errors = [ "modules/services/http.nix: services.http.server.roundTripProgram: expected tcp-rr, for lib/pins/debian.toml leaves netperf out, found \"netperf\" (a string)." ];
+    };
+    "single bytes are called at the port at which they are answered" = {
+      config = http {
+        meshes.other = {
+          title = "another";
+          arms.other = { call = { address = "local"; port = 80; }; roundTrip = { address = "local"; port = 15002; }; };
+        };
+      };
+      errors = [ "mine.nix: meshes.other.arms.other.roundTrip.port: expected services.http.server.roundTripPort (12866), which netperf calls whatever is between, found 15002 (an integer)." ];
     };
     "arms that are compared are a mesh's" = {
       config = http { experiment.factors.arm.levels = [ "none" "istio-17" ]; };

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -32,6 +33,35 @@ def lab_folder() -> Path:
 @pytest.fixture(scope="session")
 def kata_hlf(lab_folder: Path) -> manifest.Manifest:
     return manifest.read(lab_folder / "lab.json")
+
+
+@pytest.fixture
+def debian_archive(tmp_path: Path) -> Callable[[dict[str, list[str]]], Path]:
+    """Makes an archive of Debian's form from the names of packages by component; each is a file of its own name."""
+
+    def make(components: dict[str, list[str]]) -> Path:
+        archive = tmp_path / "archive"
+        release = ["Suite: bookworm", "Codename: bookworm", "Architectures: amd64"]
+        release += [f"Components: {' '.join(components)}", "SHA256:"]
+        for component, names in components.items():
+            index = archive / "dists" / "bookworm" / component / "binary-amd64" / "Packages"
+            index.parent.mkdir(parents=True)
+            entries = []
+            for name in names:
+                file = archive / "pool" / component / f"{name}_1_amd64.deb"
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(name)
+                entries.append(
+                    f"Package: {name}\nVersion: 1\nArchitecture: amd64\nFilename: {file.relative_to(archive)}\n"
+                    f"Size: {len(name)}\nSHA256: {hashlib.sha256(name.encode()).hexdigest()}\n"
+                )
+            index.write_text("\n".join(entries))
+            checksum, length = hashlib.sha256(index.read_bytes()).hexdigest(), index.stat().st_size
+            release.append(f" {checksum} {length} {component}/binary-amd64/Packages")
+        (archive / "dists" / "bookworm" / "Release").write_text("\n".join(release) + "\n")
+        return archive
+
+    return make
 
 
 @pytest.fixture(scope="session")

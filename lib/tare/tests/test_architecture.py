@@ -52,6 +52,7 @@ PURE = (
     "tare.trials.trial",
     "tare.loads.caliper_output",
     "tare.loads.metrics",
+    "tare.loads.netperf_output",
     "tare.loads.options",
     "tare.loads.output_error",
     "tare.loads.tcp_rr_output",

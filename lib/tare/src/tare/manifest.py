@@ -121,7 +121,8 @@ class Fabric:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpServer:
     """The server's pod. Meshes take ``http_port`` for HTTP and ``tcp_port``, of the same server, for plain TCP;
-    ``round_trip_port`` answers single bytes. Files of ``payload_bytes`` bytes are at the path ``/SIZE``."""
+    ``round_trip_port`` answers single bytes, tcp-rr's or, if it is asked to at ``netserver_port``, netperf's. Files of
+    ``payload_bytes`` bytes are at the path ``/SIZE``."""
 
     node: str
     image: str
@@ -129,6 +130,7 @@ class HttpServer:
     http_port: int
     tcp_port: int
     round_trip_port: int
+    netserver_port: int | None
     payload_bytes: tuple[int, ...]
 
 
@@ -245,9 +247,11 @@ class Vegeta:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TcpRoundTrip:
-    """tcp-rr as the load generator; runs where the service says its client is."""
+    """Round trips of single bytes; ``netperf`` measures them, or where there is none tcp-rr, which is ``program``. Runs
+    where the service says its client is."""
 
     program: str
+    netperf: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -251,6 +251,40 @@ def test_a_debian_package_with_another_set_of_keys(tree: Tree) -> None:
     )
 
 
+def test_a_debian_package_from_a_component_that_it_may_not_come_from(tree: Tree) -> None:
+    edit_lock(tree.pins / "debian.lock.json", lambda lock: lock["packages"]["bash"].update(component="non-free"))
+
+    assert the_only(check(tree)) == (
+        "lib/pins/debian.lock.json: packages.bash.component: expected main, for debian.toml does not let it come from "
+        "elsewhere, found 'non-free'. Run: ./tare pins update debian"
+    )
+
+
+def test_a_debian_package_that_is_to_come_from_non_free(tree: Tree) -> None:
+    edit_lock(tree.pins / "debian.lock.json", lambda lock: lock["packages"]["netperf"].pop("component"))
+
+    assert the_only(check(tree)) == (
+        "lib/pins/debian.lock.json: packages.netperf.component: expected non-free, as debian.toml says, found 'main'. "
+        "Run: ./tare pins update debian"
+    )
+
+
+def test_a_package_of_non_free_that_no_root_asks_for(tree: Tree) -> None:
+    intent = tree.pins / "debian.toml"
+    intent.write_text(intent.read_text().replace('packages = ["netperf"]', 'packages = ["netperf", "rar"]'))
+
+    checksum, package = (str(problem) for problem in check(tree))
+    assert "debian.lock.json: intent: expected" in checksum
+    assert package == "lib/pins/debian.toml: non-free.rar: expected a root that asks for it, found none. Correct it."
+
+
+def test_a_debian_intent_whose_non_free_is_no_list(tree: Tree) -> None:
+    intent = tree.pins / "debian.toml"
+    intent.write_text(intent.read_text().replace('[non-free]\npackages = ["netperf"]', "[non-free]\npackages = 1"))
+
+    assert "found non-free.packages: expected a list of package names, found 1" in the_only(check(tree))
+
+
 def test_a_debian_intent_that_is_not_toml(tree: Tree) -> None:
     append(tree.pins / "debian.toml", "[roots\n")
 

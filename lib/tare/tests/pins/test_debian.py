@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -33,6 +35,15 @@ def test_an_entry_is_of_one_file() -> None:
     assert is_locked(candidate("a"), entry)
     assert not is_locked(candidate("a"), {**entry, "size": 4})
     assert not is_locked(candidate("a"), None)
+
+
+def test_an_entry_tells_its_component_where_it_is_not_main() -> None:
+    moved = dataclasses.replace(candidate("a"), component="non-free")
+    assert "component" not in entry_of(candidate("a"), b"abc")
+    assert entry_of(moved, b"abc") == {**entry_of(candidate("a"), b"abc"), "component": "non-free"}
+    assert is_locked(moved, entry_of(moved, b"abc"))
+    assert not is_locked(moved, entry_of(candidate("a"), b"abc"))
+    assert not is_locked(candidate("a"), entry_of(moved, b"abc"))
 
 
 def test_a_file_of_another_size_is_refused() -> None:

@@ -31,13 +31,17 @@ class HttpTarget(Deployment, Protocol):
 
 class ClientTarget(HttpTarget, Protocol):
     """One with a client of its own. At ``round_trip``, ``address:port``, it answers each byte with one; None where
-    bytes alone are not forwarded."""
+    bytes alone are not forwarded. It does so once netperf asked for it at ``netserver``, or always where that is None.
+    """
 
     @property
     def client(self) -> Client: ...
 
     @property
     def round_trip(self) -> str | None: ...
+
+    @property
+    def netserver(self) -> str | None: ...
 
 
 class ForeignTarget(TareError):

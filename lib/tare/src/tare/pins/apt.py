@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
@@ -12,11 +12,12 @@ from tare.errors import TareError
 from tare.pins.nix import program
 from tare.process import Argument, Commands
 
-SUITE, COMPONENT = "bookworm", "main"
+SUITE, COMPONENT, NON_FREE = "bookworm", "main", "non-free"
 KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 
 _QUERY_DEADLINE_SECONDS = 60
 _TRANSFER_DEADLINE_SECONDS = 1800
+_POOL = re.compile("/pool/([^/]+)/")
 _URI_LINE = re.compile(r"'(?P<uri>[^']+)' (?P<file>\S+) (?P<size>\d+)(?: \S*)?")
 
 
@@ -28,6 +29,7 @@ class Candidate:
     version: str
     file: str
     size_bytes: int
+    component: str = COMPONENT
 
 
 def parse_uris(output: str) -> Iterator[Candidate]:
@@ -37,15 +39,19 @@ def parse_uris(output: str) -> Iterator[Candidate]:
             continue
         found = _URI_LINE.fullmatch(line.strip())
         parts = unquote(found["file"]).split("_") if found else []
-        if found is None or len(parts) != 3:
+        # Debian's archive keeps the files of each component in a pool of its own.
+        pool = _POOL.search(found["uri"]) if found else None
+        if found is None or len(parts) != 3 or pool is None:
             raise TareError(
-                f"apt-get --print-uris: expected 'URI' NAME_VERSION_ARCHITECTURE.deb SIZE HASH, found {line!r}"
+                "apt-get --print-uris: expected '.../pool/COMPONENT/...' NAME_VERSION_ARCHITECTURE.deb SIZE HASH, "
+                f"found {line!r}"
             )
         yield Candidate(
             name=parts[0],
             version=parts[1],
             file=unquote(found["uri"]).rpartition("/")[2],
             size_bytes=int(found["size"]),
+            component=pool[1],
         )
 
 
@@ -58,10 +64,21 @@ def parse_mirror(output: str) -> str | None:
     return None
 
 
-class Apt:
-    """An isolated apt in ``folder``. Raises TareError when apt-get, the keyring or a mirror is not at hand."""
+def preferences(non_free: Iterable[str]) -> str:
+    """Return apt's preferences (apt_preferences(5)) by which only these packages come from the component non-free."""
+    rules = [*((name, 500) for name in sorted(non_free)), ("*", -1)]
+    return "\n".join(f"Package: {name}\nPin: release c={NON_FREE}\nPin-Priority: {rank}\n" for name, rank in rules)
 
-    def __init__(self, *, folder: Path, commands: Commands, environment: Mapping[str, str]) -> None:
+
+class Apt:
+    """An isolated apt in ``folder``, which sees the component main and, of non-free, the packages named.
+
+    Raises TareError when apt-get, the keyring or a mirror is not at hand.
+    """
+
+    def __init__(
+        self, *, folder: Path, commands: Commands, environment: Mapping[str, str], non_free: Iterable[str] = ()
+    ) -> None:
         hint = "Run it on Debian or Ubuntu; the lock is the same for every machine."
         self._get = program("apt-get", environment, hint)
         config = program("apt-config", environment, hint)
@@ -76,7 +93,7 @@ class Apt:
         network = commands.run(
             [config, "dump", "Acquire::http", "Acquire::https"], deadline_seconds=_QUERY_DEADLINE_SECONDS
         ).stdout
-        self._write_configuration(mirror, network)
+        self._write_configuration(mirror, network, frozenset(non_free))
 
     def candidates(self, packages: Sequence[str]) -> list[Candidate]:
         """Return what installing ``packages`` on an empty system takes, without recommendations."""
@@ -114,17 +131,20 @@ class Apt:
         env = {"APT_CONFIG": str(self._folder / "apt.conf")}
         return self._commands.run(argv, deadline_seconds=deadline_seconds, env=env, cwd=cwd).stdout
 
-    def _write_configuration(self, mirror: str, network: str) -> None:
+    def _write_configuration(self, mirror: str, network: str, non_free: frozenset[str]) -> None:
         folder = self._folder
         for name in ("lists/partial", "archives/partial", "parts"):
             (folder / name).mkdir(parents=True)
         (folder / "status").touch()
-        (folder / "sources.list").write_text(f"deb [signed-by={KEYRING}] {mirror} {SUITE} {COMPONENT}\n")
+        components = f"{COMPONENT} {NON_FREE}" if non_free else COMPONENT
+        (folder / "sources.list").write_text(f"deb [signed-by={KEYRING}] {mirror} {SUITE} {components}\n")
+        (folder / "preferences").write_text(preferences(non_free))
         (folder / "apt.conf").write_text(
             f"""{network}
 Dir::State "{folder}"; Dir::State::lists "{folder}/lists"; Dir::State::status "{folder}/status"; Dir::Cache "{folder}";
 Dir::Etc::sourcelist "{folder}/sources.list"; Dir::Etc::sourceparts "{folder}/parts"; Dir::Etc::parts "{folder}/parts";
-Dir::Etc::main "{folder}/none"; Dir::Etc::preferences "{folder}/none"; Dir::Etc::preferencesparts "{folder}/parts";
+Dir::Etc::main "{folder}/none"; Dir::Etc::preferencesparts "{folder}/parts";
+Dir::Etc::preferences "{folder}/preferences";
 APT::Architecture "amd64"; APT::Architectures "amd64"; APT::Install-Recommends "false"; APT::Sandbox::User "root";
 Acquire::Languages "none"; Acquire::Retries "3";
 """

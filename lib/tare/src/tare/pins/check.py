@@ -12,11 +12,13 @@ from typing import Any
 
 from tare.errors import UsageError
 from tare.pins import debian_intent, locks, requirements
+from tare.pins.apt import COMPONENT, NON_FREE
 from tare.pins.problem import Problem, update
 from tare.pins.tree import Tree
 
 ALL = update("--all")
 
+_CORRECT = "Correct it."
 _NIX_HASH = re.compile(r"sha256-[A-Za-z0-9+/]{43}=")
 _SHA1, _SHA256 = re.compile(r"[0-9a-f]{40}"), re.compile(r"[0-9a-f]{64}")
 _DEB_KEYS = ("file", "sha1", "sha256", "size", "version")
@@ -64,11 +66,24 @@ def _debian(tree: Tree) -> Iterator[Problem]:
         yield Problem(file=file, where=f"packages.{name}", expected="a root that holds it", found="none", mend=mend)
     for name, package in packages.items():
         yield from _deb(file, name, package, mend)
+        component = package.get("component", COMPONENT)
+        if component != (NON_FREE if name in intent.non_free else COMPONENT):
+            allowed = f"{COMPONENT}, for debian.toml does not let it come from elsewhere"
+            if name in intent.non_free:
+                allowed = f"{NON_FREE}, as debian.toml says"
+            yield Problem(
+                file=file, where=f"packages.{name}.component", expected=allowed, found=repr(component), mend=mend
+            )
+    for name in sorted(intent.non_free - set(packages)):
+        expected = "a root that asks for it"
+        yield Problem(
+            file=tree.relative(intent_file), where=f"non-free.{name}", expected=expected, found="none", mend=_CORRECT
+        )
 
 
 def _deb(file: str, name: str, package: Mapping[str, Any], mend: str) -> Iterator[Problem]:
     where = f"packages.{name}"
-    if sorted(package) != list(_DEB_KEYS):
+    if sorted(set(package) - {"component"}) != list(_DEB_KEYS):
         keys = ", ".join(sorted(package)) or "nothing"
         yield Problem(file=file, where=where, expected=f"the keys {', '.join(_DEB_KEYS)}", found=keys, mend=mend)
         return
@@ -302,7 +317,7 @@ def _same_names(
 
 def _intent_unreadable(tree: Tree, path: Path, error: UsageError) -> Problem:
     message = str(error).removeprefix(f"{path}: ")
-    return Problem(file=tree.relative(path), where="", expected="a readable intent", found=message, mend="Correct it.")
+    return Problem(file=tree.relative(path), where="", expected="a readable intent", found=message, mend=_CORRECT)
 
 
 def listed(problems: Sequence[Problem]) -> str:

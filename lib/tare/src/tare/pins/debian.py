@@ -10,7 +10,7 @@ from typing import Any
 
 from tare.errors import TareError
 from tare.pins import debian_intent, locks
-from tare.pins.apt import Apt, Candidate
+from tare.pins.apt import COMPONENT, Apt, Candidate
 from tare.pins.context import Context, Texts
 from tare.pins.debian_intent import DebianIntent
 
@@ -29,20 +29,24 @@ def choose(intent: DebianIntent, resolved: Mapping[str, list[Candidate]]) -> dic
 
 def is_locked(candidate: Candidate, entry: Mapping[str, Any] | None) -> bool:
     """Say whether a lock's entry is this very file, so that its hashes hold."""
-    return entry is not None and (entry["file"], entry["version"], entry["size"]) == (
-        candidate.file,
-        candidate.version,
-        candidate.size_bytes,
-    )
+    return entry is not None and (
+        entry["file"],
+        entry["version"],
+        entry["size"],
+        entry.get("component", COMPONENT),
+    ) == (candidate.file, candidate.version, candidate.size_bytes, candidate.component)
 
 
 def entry_of(candidate: Candidate, content: bytes) -> dict[str, Any]:
-    """Return a lock's entry. sha1 is the address in the snapshot archive; sha256 is what is checked."""
+    """Return a lock's entry. sha1 is the address in the snapshot archive; sha256 is what is checked. The component is
+    told where it is not main."""
     if len(content) != candidate.size_bytes:
         raise TareError(
             f"{candidate.file}: expected {candidate.size_bytes} bytes, as the index says, found {len(content)}"
         )
+    component = {} if candidate.component == COMPONENT else {"component": candidate.component}
     return {
+        **component,
         "file": candidate.file,
         "version": candidate.version,
         "size": candidate.size_bytes,
@@ -58,7 +62,12 @@ def renew(context: Context) -> Texts:
     intent = debian_intent.read(intent_file)
     old: dict[str, Any] = locks.read(lock_file)["packages"] if lock_file.is_file() else {}
     with tempfile.TemporaryDirectory(prefix="tare-pins-") as temporary:
-        apt = Apt(folder=Path(temporary), commands=context.commands, environment=context.environment)
+        apt = Apt(
+            folder=Path(temporary),
+            commands=context.commands,
+            environment=context.environment,
+            non_free=intent.non_free,
+        )
         apt.update()
         chosen = choose(intent, {root: apt.candidates(names) for root, names in intent.roots.items()})
         wanted = {name: candidate for root in chosen.values() for name, candidate in root.items()}

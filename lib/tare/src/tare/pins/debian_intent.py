@@ -12,10 +12,12 @@ from tare.errors import UsageError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DebianIntent:
-    """``roots``: root -> package names asked for; ``excluded``: dependencies left out unless asked for."""
+    """``roots``: root -> package names asked for; ``excluded``: dependencies left out unless asked for; ``non_free``:
+    the packages that may come from the archive's component of that name."""
 
     roots: Mapping[str, tuple[str, ...]]
     excluded: frozenset[str]
+    non_free: frozenset[str] = frozenset()
 
 
 def read(path: Path) -> DebianIntent:
@@ -24,13 +26,17 @@ def read(path: Path) -> DebianIntent:
         document = tomllib.loads(path.read_text())
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{path}: not TOML: {error}") from None
-    roots, excluded = document.get("roots"), document.get("exclude", {}).get("packages", [])
+    roots = document.get("roots")
+    excluded, non_free = (document.get(table, {}).get("packages", []) for table in ("exclude", "non-free"))
     if not isinstance(roots, dict) or not all(_names(names) for names in roots.values()):
         raise UsageError(f"{path}: roots: expected a table of lists of package names, found {roots!r}")
-    if not _names(excluded):
-        raise UsageError(f"{path}: exclude.packages: expected a list of package names, found {excluded!r}")
+    for table, names in (("exclude", excluded), ("non-free", non_free)):
+        if not _names(names):
+            raise UsageError(f"{path}: {table}.packages: expected a list of package names, found {names!r}")
     return DebianIntent(
-        roots={root: tuple(names) for root, names in sorted(roots.items())}, excluded=frozenset(excluded)
+        roots={root: tuple(names) for root, names in sorted(roots.items())},
+        excluded=frozenset(excluded),
+        non_free=frozenset(non_free),
     )
 
 

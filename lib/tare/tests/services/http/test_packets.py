@@ -3,6 +3,7 @@ from __future__ import annotations
 import socket
 import ssl
 import struct
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -23,28 +24,10 @@ def frame(
     return bytes(12) + b"\x08\x00" + ip + tcp
 
 
-def handshake(highest: ssl.TLSVersion, tmp_path: Path) -> bytes:
+def handshake(highest: ssl.TLSVersion, certificate: Path) -> bytes:
     """Return what OpenSSL's server sends first."""
-    from datetime import UTC, datetime, timedelta
-
-    from cryptography import x509
-    from cryptography.hazmat.primitives import hashes, serialization
-    from cryptography.hazmat.primitives.asymmetric import ec
-    from cryptography.x509.oid import NameOID
-
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "server")])
-    now = datetime.now(UTC)
-    certificate = (
-        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number(), now, now + timedelta(1))
-    ).sign(key, hashes.SHA256())
-    file = tmp_path / "server.pem"
-    file.write_bytes(
-        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-        + certificate.public_bytes(serialization.Encoding.PEM)
-    )
     server_context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    server_context.load_cert_chain(file)
+    server_context.load_cert_chain(certificate)
     client_context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     client_context.check_hostname = False
     client_context.verify_mode = ssl.CERT_NONE
@@ -61,8 +44,10 @@ def handshake(highest: ssl.TLSVersion, tmp_path: Path) -> bytes:
 @pytest.mark.parametrize(
     ("highest", "expected"), [(ssl.TLSVersion.TLSv1_3, "TLS 1.3"), (ssl.TLSVersion.TLSv1_2, "TLS 1.2")]
 )
-def test_the_version_is_the_one_that_openssl_agreed_to(highest: ssl.TLSVersion, expected: str, tmp_path: Path) -> None:
-    assert agreed_version(handshake(highest, tmp_path)) == expected
+def test_the_version_is_the_one_that_openssl_agreed_to(
+    highest: ssl.TLSVersion, expected: str, certificate: Callable[..., Path]
+) -> None:
+    assert agreed_version(handshake(highest, certificate())) == expected
 
 
 def test_what_goes_between_two_addresses() -> None:

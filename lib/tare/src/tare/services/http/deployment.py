@@ -60,6 +60,12 @@ class HttpDeployment:
         return None if call is None else self._endpoint(call)
 
     @property
+    def netserver(self) -> str | None:
+        """``address:port`` at which netperf asks for single bytes to be answered; None where they always are."""
+        port = self._spec.server.netserver_port
+        return None if port is None else self._endpoint(Call(address="service", port=port))
+
+    @property
     def client(self) -> Client:
         """The client's pod, whose proxy is in the same network."""
         return Client(node=self._spec.client.node, network=self._namespace, path=self.path, keep_alive=self.keep_alive)

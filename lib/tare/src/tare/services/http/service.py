@@ -53,7 +53,10 @@ class HttpService:
         except BaseException as error:
             if isinstance(error, TareError):
                 error.add_note(self._states(arm))
-            self._remove(arm)
+            try:
+                self._remove(arm)
+            except TareError as problem:
+                error.add_note(str(problem))
             raise
 
     def configure(self, deployment: HttpDeployment, levels: Mapping[str, Level]) -> None:
