@@ -82,6 +82,12 @@ let
   eachLevel = name: check: concatMap
     (list: concatLists (genList (index: check (list.option ++ [ index ]) (elemAt list.levels index)) (length list.levels)))
     (filter (list: list.name == name) lists);
+  attributionAt = name: index: [ "experiment" "attributions" name index "level" ];
+  eachStep = check: concatMap
+    (name:
+      let steps = experiment.attributions.${name}; in
+      concatLists (genList (index: check name index (map (step: step.level) steps)) (length steps)))
+    (attrNames experiment.attributions);
   distinct = list: all (value: length (filter (other: other == value) list) == 1) list;
   quantity = name: eachLevel name (option: level:
     unless (isNumber level && level > 0) (violation option "a positive number" level null));
@@ -228,6 +234,31 @@ in
       ({ option, levels, ... }: unless (levels != [ ] && distinct levels)
         (violation option "at least one level, and each once" levels null))
       lists;
+
+    "a level's attribution ends with it" = concatMap
+      (name:
+        let
+          steps = experiment.attributions.${name};
+          last = (elemAt steps (length steps - 1)).level;
+        in
+        if steps == [ ] then [ (violation [ "experiment" "attributions" name ] "at least one step, the last of which is ${name}" steps null) ]
+        else unless ((if isString last then last else show.text last) == name)
+          (violation (attributionAt name (length steps - 1)) "the level that is taken apart, ${name}" last null))
+      (attrNames experiment.attributions);
+
+    "attributions go from the baseline by levels of what is compared" = if !(experiment.factors ? ${experiment.compare}) then [ ] else
+    eachStep (name: index: steps:
+      let
+        level = elemAt steps index;
+        before = [ experiment.baseline ] ++ genList (elemAt steps) index;
+        inherit (experiment.factors.${experiment.compare}) levels;
+        near = if isString level then nearest (filter isString levels) level else null;
+      in
+      unless (elem level levels)
+        (violation (attributionAt name index) "a level of ${experiment.compare} (${listed levels})" level
+          (if near == null then null else "Write ${show.text near}."))
+      ++ unless (!(elem level before))
+        (violation (attributionAt name index) "a level other than the baseline and those before it" level null));
 
     "profiles size known factors" = concatMap
       (profile: concatMap

@@ -19,6 +19,13 @@ let
       description = "Whether another level means deploying anew, or can be set on what runs.";
     };
 
+    deployments = mkOption {
+      type = types.attrsOf types.str;
+      default = { };
+      example = { istio-l4 = "istio"; istio-l7 = "istio"; };
+      description = "The names of what is deployed for levels; those of one name are measured on one deployment, one after the other. A level without a name is deployed for itself.";
+    };
+
     unit = mkOption {
       type = types.nullOr types.str;
       default = null;
@@ -89,6 +96,20 @@ let
     };
   };
 
+  step.options = {
+    cause = mkOption {
+      type = types.str;
+      example = "encryption";
+      description = "What the level adds to the one before it, in a word or two.";
+    };
+
+    level = mkOption {
+      type = level;
+      example = "istio-l7-mtls";
+      description = "The level of the compared factor that has the cause added.";
+    };
+  };
+
   secondSide.options = {
     serviceNode = mkOption {
       type = types.str;
@@ -129,6 +150,19 @@ in
       type = level;
       example = "runc";
       description = "The level of that factor that every other is held against.";
+    };
+
+    attributions = mkOption {
+      type = types.attrsOf (types.listOf (types.submodule step));
+      default = { };
+      example = {
+        istio-l7-mtls = [
+          { cause = "hop"; level = "plain-proxy-l7"; }
+          { cause = "mesh"; level = "istio-l7"; }
+          { cause = "encryption"; level = "istio-l7-mtls"; }
+        ];
+      };
+      description = "Whose cost it is, by the level whose cost is taken apart: the levels from the baseline to it in order, each with the cause that it adds to the one before. The last is the level itself; one that was not measured is left out, and its cause told together with the next.";
     };
 
     factors = mkOption {

@@ -1,4 +1,15 @@
 # What mutual TLS costs in service meshes: the study in paper.toml, taken apart into hop, layer and encryption.
+let
+  step = cause: level: { inherit cause level; };
+  # What every path through proxies costs, whoever's they are.
+  forwarding = {
+    l4 = [ (step "hop" "plain-proxy-l4") ];
+    l7 = [ (step "hop" "plain-proxy-l4") (step "layer" "plain-proxy-l7") ];
+  };
+  # A mesh whose mutual TLS can be switched off, and one that is never without.
+  bothWays = mesh: layer: forwarding.${layer} ++ [ (step "mesh" "${mesh}-${layer}") (step "encryption" "${mesh}-${layer}-mtls") ];
+  encrypted = mesh: layer: forwarding.${layer} ++ [ (step "mesh and encryption" "${mesh}-${layer}-mtls") ];
+in
 {
   imports = [ ./study.nix ];
 
@@ -44,6 +55,17 @@
         "linkerd-l7-mtls"
       ];
       load_share.levels = [ 0.5 ];
+    };
+
+    attributions = {
+      istio-l4-mtls = bothWays "istio" "l4";
+      istio-l7-mtls = bothWays "istio" "l7";
+      kuma-l4-mtls = bothWays "kuma" "l4";
+      kuma-l7-mtls = bothWays "kuma" "l7";
+      consul-l4-mtls = encrypted "consul" "l4";
+      consul-l7-mtls = encrypted "consul" "l7";
+      linkerd-l4-mtls = encrypted "linkerd" "l4";
+      linkerd-l7-mtls = encrypted "linkerd" "l7";
     };
 
     profiles = {

@@ -19,7 +19,7 @@ let
 
   arm = layer: mtls: {
     inherit layer mtls;
-    manifests = workload.file "istio-${layer}${if mtls then "-mtls" else ""}" (workload.arm {
+    manifests = workload.file "istio${if mtls then "-mtls" else ""}" (workload.arm {
       server = injected;
       client = injected;
       more = [ (authentication (if mtls then "STRICT" else "DISABLE")) ];

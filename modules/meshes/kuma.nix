@@ -46,7 +46,7 @@ let
 
   arm = layer: mtls: {
     inherit layer mtls;
-    manifests = workload.file "kuma-${layer}${if mtls then "-mtls" else ""}" (workload.arm {
+    manifests = workload.file "kuma${if mtls then "-mtls" else ""}" (workload.arm {
       server = injected mtls;
       client = injected mtls;
     });

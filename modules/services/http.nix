@@ -1,9 +1,13 @@
 # An HTTP server in one pod and its client in another, on nodes of their own: what a layer between them costs.
 { config, lib, packages, ... }:
 let
+  inherit (builtins) attrNames attrValues baseNameOf filter foldl' mapAttrs unsafeDiscardStringContext;
   inherit (lib) mkDefault mkIf mkOption types;
 
   cfg = config.services.http;
+
+  arms = foldl' (all: mesh: all // mesh.arms) { } (attrValues config.meshes);
+  runnable = removeAttrs arms (filter (name: arms.${name}.manifests == null) (attrNames arms));
 
   metric = unit: better: description: {
     unit = mkDefault unit;
@@ -137,6 +141,8 @@ in
         arm = {
           levels = mkDefault [ "none" ];
           scope = mkDefault "deployment";
+          # Arms with the same manifests differ in the port that is called alone.
+          deployments = mkDefault (mapAttrs (_: arm: unsafeDiscardStringContext (baseNameOf arm.manifests)) runnable);
           description = mkDefault "What is between client and server: nothing, a pair of proxies, or a mesh; its layer, and whether it encrypts.";
         };
         payload_bytes = {

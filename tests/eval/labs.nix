@@ -6,6 +6,7 @@ let
 
   packages = import ./packages.nix;
   kataHlf = mkLab { modules = [ ../../labs/kata-hlf ]; inherit packages; };
+  mtls = (mkLab { modules = [ ../../labs/mtls ]; inherit packages; }).manifest.experiment;
   inherit (kataHlf.manifest) experiment runtimes study;
   foreign = mkLab { modules = [ ./fixtures/foreign.nix ]; inherit packages; };
 
@@ -53,6 +54,11 @@ builtins.concatLists [
   (equal "throughput, orderer first" (near (figure "goodput" 8 "4:1") 0.6873) [ true ])
   (equal "latency, orderer first" (near (figure "latency_mean" 8 "4:1") 1.6623) [ true ])
   (equal "throughput, peer first" (near (figure "goodput" 4 "1:2") 0.9785) [ true ])
+
+  (equal "the cost of every arm with mutual TLS is taken apart" (attrNames mtls.attributions)
+    (builtins.sort builtins.lessThan (filter (arm: builtins.match ".*-mtls" arm != null) mtls.factors.arm.levels)))
+  (equal "into hop, layer, mesh and encryption" (map (step: "${step.cause}: ${step.level}") mtls.attributions.istio-l7-mtls)
+    [ "hop: plain-proxy-l4" "layer: plain-proxy-l7" "mesh: istio-l7" "encryption: istio-l7-mtls" ])
 
   (equal "a foreign lab has no errors" foreign.errors [ ])
   (equal "a foreign lab's own choice" foreign.manifest.experiment.blocks 3)

@@ -68,6 +68,7 @@ let
     Call = [ mtls.meshes.none.arms.none.call mtls.meshes.none.arms.none.round_trip ];
     Wrk = [ withWrk.manifest.loads.wrk ];
     Experiment = [ manifest.experiment ];
+    AttributionStep = builtins.concatLists (attrValues mtls.experiment.attributions);
     SecondSide = [ withSecondSide.manifest.experiment.second_side ];
     Factor = attrValues manifest.experiment.factors;
     Metric = attrValues manifest.experiment.metrics;

@@ -151,6 +151,32 @@ let
       config.experiment.factors.send_rate.levels = [ 50 50 ];
       errors = [ "mine.nix: experiment.factors.send_rate.levels: expected at least one level, and each once, found a list of 2." ];
     };
+    "a level's attribution ends with it" = {
+      config.experiment = {
+        factors.runtime.levels = [ 1 ];
+        attributions = {
+          "1" = [{ cause = "sandbox"; level = 1; }];
+          gvisor = [{ cause = "sandbox"; level = "gvisor"; } { cause = "number"; level = 1; }];
+          kata = [ ];
+        };
+      };
+      errors = [
+        "mine.nix: experiment.attributions.gvisor[1].level: expected the level that is taken apart, gvisor, found 1 (an integer)."
+        "mine.nix: experiment.attributions.kata: expected at least one step, the last of which is kata, found a list of 0."
+      ];
+      only = "experiment.attributions.*";
+    };
+    "attributions go from the baseline by levels of what is compared" = {
+      config.experiment.attributions = {
+        gvisor = [{ cause = "nothing"; level = "runc"; } { cause = "all"; level = "gvisor"; } { cause = "nothing"; level = "gvisor"; }];
+        gvizor = [{ cause = "sandbox"; level = "gvizor"; }];
+      };
+      errors = [
+        "mine.nix: experiment.attributions.gvisor[0].level: expected a level other than the baseline and those before it, found \"runc\" (a string)."
+        "mine.nix: experiment.attributions.gvisor[2].level: expected a level other than the baseline and those before it, found \"gvisor\" (a string)."
+        "mine.nix: experiment.attributions.gvizor[0].level: expected a level of runtime (\"runc\", \"gvisor\"), found \"gvizor\" (a string). Write \"gvisor\"."
+      ];
+    };
     "profiles size known factors" = {
       config.experiment.profiles.quick = { description = "Quick."; levels.sendrate = [ 20 ]; };
       errors = [ "mine.nix: experiment.profiles.quick.levels.sendrate: expected a factor (runtime, send_rate, total_cpus, vcpus), found \"sendrate\" (a string). Write \"send_rate\"." ];

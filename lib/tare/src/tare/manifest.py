@@ -264,12 +264,14 @@ class Loads:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Factor:
-    """``scope`` is ``deployment`` when changing the level means deploying anew, else ``run``."""
+    """``scope`` is ``deployment`` when changing the level means deploying anew, else ``run``. ``deployments`` names
+    what is deployed for levels: those of one name are measured on one deployment."""
 
     levels: tuple[Level, ...]
     scope: Literal["deployment", "run"]
     unit: str | None
     description: str
+    deployments: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -291,6 +293,14 @@ class Profile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AttributionStep:
+    """A level on the way from the baseline to the one whose cost is taken apart, and what it adds to the one before."""
+
+    cause: str
+    level: Level
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SecondSide:
     """The nodes on which the service and its loads stand a second time, for a duet."""
 
@@ -300,7 +310,8 @@ class SecondSide:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Experiment:
-    """``compare`` names the factor whose ``baseline`` level every other level is held against."""
+    """``compare`` names the factor whose ``baseline`` level every other level is held against. ``attributions`` take
+    the cost of levels apart, by the level's name; the last step is the level itself."""
 
     service: str
     load: str
@@ -313,6 +324,7 @@ class Experiment:
     duration_seconds: float
     profiles: Mapping[str, Profile]
     second_side: SecondSide | None = None
+    attributions: Mapping[str, tuple[AttributionStep, ...]] = dataclasses.field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,14 +25,14 @@ ratios = st.floats(min_value=1e-3, max_value=1e3)
 @given(st.lists(st.tuples(ratios, st.floats(0, 1), st.floats(1, math.inf)), min_size=1, max_size=6))
 def test_every_ratio_is_on_the_axis_and_intervals_are_cut_to_it(drawn: list[tuple[float, float, float]]) -> None:
     rows = [{"ratio": ratio, "low": ratio * down, "high": ratio * up} for ratio, down, up in drawn]
-    low, high = forest._domain(rows)
+    low, high = forest.domain(rows)
     assert 0 < low < 1 < high < math.inf
     for row, (ratio, down, up) in zip(rows, drawn, strict=True):
-        forest._cut(row, low, high)
+        forest.cut(row, low, high)
         assert low <= row["low"] <= row["ratio"] <= row["high"] <= high
         assert bool(row.get("low_cut")) == (ratio * down < low)
         assert bool(row.get("high_cut")) == (ratio * up > high)
-    ticks = forest._ticks(low, high)
+    ticks = forest.ticks(low, high)
     assert ticks and all(low <= tick <= high for tick in ticks) and 1.0 in ticks
 
 
@@ -47,7 +47,7 @@ def test_ticks_of_a_logarithmic_axis_are_on_it_and_few(low: float, width: float)
 
 def test_one_wild_interval_does_not_hide_the_points() -> None:
     rows = [{"ratio": 0.9, "low": 0.88, "high": 0.92}, {"ratio": 1.1, "low": 1e-9, "high": math.inf}]
-    low, high = forest._domain(rows)
+    low, high = forest.domain(rows)
     assert low > 0.4 and high < 2.5
 
 

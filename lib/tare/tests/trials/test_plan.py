@@ -158,3 +158,36 @@ def test_a_fraction_halves_the_conditions_and_keeps_every_level_in_each() -> Non
     assert len(made.cells) == 3 * 4
     conditions = {describe({name: cell[name] for name in cell if name != "runtime"}) for cell in made.cells}
     assert len(conditions) == 4
+
+
+def sharing(seed: int = 1) -> Plan:
+    """Three runtimes, of which two are measured on one deployment."""
+    made = design(aa=True, vcpus=("shared",), total_cpus=(1.0,))
+    runtime = dataclasses.replace(made.factors["runtime"], deployments={"gvisor": "secure", "kata": "secure"})
+    return make(dataclasses.replace(made, factors={**made.factors, "runtime": runtime}), seed=seed, unavailable={})
+
+
+def test_levels_of_one_name_share_a_deployment() -> None:
+    made = sharing()
+    # Those two share one, the baseline has its own, and so has its A/A arm.
+    assert made.deployments_per_block == 3
+    standing: dict[int, set[object]] = {}
+    for trial in made.block(0):
+        standing.setdefault(trial.deployment, set()).add(trial.levels["runtime"])
+    assert sorted(map(sorted, standing.values())) == [["gvisor", "kata"], ["runc"], ["runc"]]
+
+
+@given(seed=st.integers(min_value=0))
+def test_sharing_a_deployment_leaves_out_no_cell_and_draws_the_order_within_it(seed: int) -> None:
+    made = sharing(seed)
+    cells = [describe(trial.levels) for trial in made.block(0) if not trial.aa]
+    assert sorted(cells) == sorted(map(describe, made.cells))
+    assert len(set(cells)) == 6
+
+
+def test_either_of_those_that_share_may_come_first() -> None:
+    first = {
+        next(trial.levels["runtime"] for trial in sharing(seed).block(0) if trial.levels["runtime"] != "runc")
+        for seed in range(20)
+    }
+    assert first == {"gvisor", "kata"}

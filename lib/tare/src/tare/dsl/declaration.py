@@ -129,6 +129,7 @@ class Declaration:
             scope=factor.scope or (of_lab.scope if of_lab else "run"),
             unit=factor.unit or (of_lab.unit if of_lab else None),
             description=factor.description or (of_lab.description if of_lab else ""),
+            deployments=of_lab.deployments if of_lab else {},
         )
 
 

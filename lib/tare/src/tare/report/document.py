@@ -1,7 +1,8 @@
 """The report as JSON-able values, for programs. Base units throughout.
 
 Format history: 1: first; 2: the kind of the intervals, blocks as a range, the A/A arm, attempts set aside, disturbed
-and unsteady trials, late requests, the smallest effect, ratios of percentiles of latency, verdicts.
+and unsteady trials, late requests, the smallest effect, ratios of percentiles of latency, verdicts; since then with
+"attributions", which readers of 2 may ignore.
 """
 
 from __future__ import annotations
@@ -51,6 +52,7 @@ def document(
             for rows in summary.rows.values()
             for row in rows
         ],
+        "attributions": [dataclasses.asdict(one) for found in summary.attributions.values() for one in found],
         "latency_ratios": [dataclasses.asdict(one) for one in latencies],
         "not_run": [dataclasses.asdict(lost) for lost in plan.not_run],
         "study": summary.study

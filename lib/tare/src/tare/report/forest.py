@@ -26,13 +26,13 @@ def forest(summary: Summary, metric: str, key: Key) -> Figure | None:
     rows = list(_rows(summary, metric, key))
     if not any(row["ratio"] is not None for row in rows):
         return None
-    low, high = _domain(rows)
+    low, high = domain(rows)
     for row in rows:
-        _cut(row, low, high)
+        cut(row, low, high)
     names = [row["row"] for row in rows]
     left, right = ("worse", "better") if summary.metrics[metric].better == "higher" else ("better", "worse")
     title = f"ratio to {key.baseline} (← {left} · {right} →)"
-    axis = alt.Axis(title=title, values=_ticks(low, high), format="~g", grid=True)
+    axis = alt.Axis(title=title, values=ticks(low, high), format="~g", grid=True)
     scale = alt.Scale(type="log", domain=[low, high], nice=False)
     base = alt.Chart(data_of(rows)).encode(y=alt.Y("row:N", sort=names, title=None))
     base = base.properties(width=_PLOT, height=alt.Step(_ROW))
@@ -46,7 +46,7 @@ def forest(summary: Summary, metric: str, key: Key) -> Figure | None:
         x=alt.X("low:Q", scale=scale, axis=axis), x2="high:Q", color=colours
     )
     points = base.mark_point(filled=True, size=90, opacity=1).encode(x=x, color=colours, shape=shape(key).legend(None))
-    cut = [
+    arrows = [
         base.transform_filter(f"datum.{side}_cut")
         .mark_point(filled=True, size=50, opacity=1, shape=f"triangle-{'left' if side == 'low' else 'right'}")
         .encode(x=alt.X(f"{side}:Q", scale=scale, axis=axis), color=colours)
@@ -62,7 +62,7 @@ def forest(summary: Summary, metric: str, key: Key) -> Figure | None:
         for at, field, bold in ((14, "figure:N", True), (70, "interval:N", False))
     ]
     return draw(
-        alt.layer(noise, line, interval, *cut, points, study, *told).properties(width=_PLOT),
+        alt.layer(noise, line, interval, *arrows, points, study, *told).properties(width=_PLOT),
         title=f"{metric}: ratio to {key.baseline}",
         description="; ".join(f"{row['row']}: {row['figure']}, {row['interval']}" for row in rows),
         caption=_caption(summary, rows),
@@ -121,7 +121,7 @@ def _caption(summary: Summary, rows: Sequence[dict[str, Any]]) -> str:
     return " ".join(told)
 
 
-def _domain(rows: Sequence[dict[str, Any]]) -> tuple[float, float]:
+def domain(rows: Sequence[dict[str, Any]]) -> tuple[float, float]:
     """Return the ends of the axis: every point and 1 are on it, and so are intervals, unless they are far wider."""
     points = [1.0, *(row[name] for row in rows for name in ("ratio", "study") if row.get(name) is not None)]
     names = ("low", "high", "noise_low", "noise_high")
@@ -133,7 +133,7 @@ def _domain(rows: Sequence[dict[str, Any]]) -> tuple[float, float]:
     return low / margin, high * margin
 
 
-def _cut(row: dict[str, Any], low: float, high: float) -> None:
+def cut(row: dict[str, Any], low: float, high: float) -> None:
     """Bring the ends of a row's intervals onto the axis, and say so."""
     for name in ("low", "high", "noise_low", "noise_high"):
         value = row.get(name)
@@ -142,7 +142,7 @@ def _cut(row: dict[str, Any], low: float, high: float) -> None:
             row[f"{name}_cut"] = True
 
 
-def _ticks(low: float, high: float) -> list[float]:
+def ticks(low: float, high: float) -> list[float]:
     """Return round ratios between two others, about six; 1 is among them if it is between."""
     if high / low > 6:
         return log_ticks(low, high)

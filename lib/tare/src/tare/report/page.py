@@ -6,10 +6,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tare.report import course, forest, percentiles, resources, wording
+from tare.report import course, forest, percentiles, resources, waterfall, wording
 from tare.report.figure import Figure, Key, key_of
 from tare.report.summary import Summary
-from tare.report.tables import Table, cell_table, latency_table, metric_table, other_table, usage_tables
+from tare.report.tables import (
+    Table,
+    attribution_table,
+    cell_table,
+    latency_table,
+    metric_table,
+    other_table,
+    usage_tables,
+)
 from tare.trials.levels import describe
 from tare.trials.trial import Trial
 from tare.units import show
@@ -89,6 +97,15 @@ def _sections(
                 figures=tuple(figure for figure in figures if figure),
                 tables=(metric_table(summary, metric),),
             )
+    taken_apart = [metric for metric, found in summary.attributions.items() if found]
+    if taken_apart:
+        of_each = (waterfall.waterfall(summary, metric, key) for metric in taken_apart)
+        yield Section(
+            title="Attribution",
+            about="Whose cost it is: each level on the way from the baseline against the one before.",
+            figures=tuple(figure for figure in of_each if figure),
+            tables=tuple(attribution_table(summary, metric) for metric in taken_apart),
+        )
     of_latency = tuple(percentiles.percentiles(summary, trials, key))
     if of_latency:
         loads = dict.fromkeys(one.load for one in latencies)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from tare.manifest import Manifest, Metric, Study, StudyFigure
+from tare.manifest import Experiment, Manifest, Metric, Study, StudyFigure
 from tare.stats.power import minimum_detectable_effect
 from tare.stats.sequence import Method
 from tare.study import applies, beside
@@ -16,6 +16,7 @@ from tare.trials.levels import Levels, describe, matches, normal
 from tare.trials.plan import Plan
 from tare.trials.steady import NO_STEADY_STATE
 from tare.trials.trial import Trial
+from tare.verdicts.attribution import Attribution, attribute
 from tare.verdicts.compare import Comparison, IntervalKind, compare
 from tare.verdicts.latencies import LatencyRatio, compare_latencies
 
@@ -68,8 +69,9 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """``rows`` maps each metric to its comparisons, A/A arms last; ``unmatched`` are the study's figures that stand
-    beside no row. ``kind`` is how the intervals were made, ``blocks`` how many are whole."""
+    """``rows`` maps each metric to its comparisons, A/A arms last, ``attributions`` each headline metric to the levels
+    whose cost is taken apart, in the order of the levels; ``unmatched`` are the study's figures that stand beside no
+    row. ``kind`` is how the intervals were made, ``blocks`` how many are whole."""
 
     lab: str
     title: str
@@ -80,6 +82,7 @@ class Summary:
     headline: tuple[str, ...]
     cells: tuple[Cell, ...]
     rows: Mapping[str, tuple[Row, ...]]
+    attributions: Mapping[str, tuple[Attribution, ...]]
     study: Study | None
     unmatched: tuple[StudyFigure, ...]
 
@@ -141,6 +144,7 @@ def summarise(manifest: Manifest, plan: Plan, trials: Sequence[Trial], *, method
     figures = manifest.study.figures if manifest.study else ()
     of_study = [figure.metric for figure in figures]
     headline = tuple(dict.fromkeys(name for name in (*HEADLINE, *of_study) if name in manifest.experiment.metrics))
+    headline = headline or tuple(manifest.experiment.metrics)
     return Summary(
         lab=manifest.name,
         title=manifest.title,
@@ -148,9 +152,12 @@ def summarise(manifest: Manifest, plan: Plan, trials: Sequence[Trial], *, method
         kind=kind,
         blocks=whole_blocks(plan, trials),
         metrics=manifest.experiment.metrics,
-        headline=headline or tuple(manifest.experiment.metrics),
+        headline=headline,
         cells=_cells(ordered),
         rows=rows,
+        attributions={
+            metric: _attributions(manifest.experiment, plan.design, ordered, metric, kind) for metric in headline
+        },
         study=manifest.study,
         unmatched=tuple(
             figure for figure in figures if not any(applies(figure, one, factor=factor) for one in compared)
@@ -192,6 +199,29 @@ def not_run_reason(plan: Plan, figure: StudyFigure) -> str | None:
         if lost.factor in figure.levels and matches(figure.levels, {lost.factor: lost.level}):
             return lost.reason
     return None
+
+
+def _attributions(
+    experiment: Experiment, design: Design, ordered: Sequence[Trial], metric: str, kind: IntervalKind
+) -> tuple[Attribution, ...]:
+    """Return none where something else is compared than the lab takes apart, or with another baseline."""
+    if (design.compare, design.baseline) != (experiment.compare, normal(experiment.baseline)):
+        return ()
+    ways = {normal(steps[-1].level): steps for steps in experiment.attributions.values()}
+    return tuple(
+        attribution
+        for level in map(normal, design.factors[design.compare].levels)
+        if level in ways
+        for attribution in attribute(
+            ordered,
+            ways[level],
+            metric=metric,
+            factor=design.compare,
+            baseline=design.baseline,
+            kind=kind,
+            confidence=CONFIDENCE,
+        )
+    )
 
 
 def _row(comparison: Comparison, study: Study | None, factor: str) -> Row:

@@ -1,4 +1,4 @@
-"""The report for a terminal: a table a metric, the CPU and memory of each node type, and what was not run."""
+"""The report for a terminal: a table a metric, whose cost it is, CPU and memory by node type, and what was not run."""
 
 from __future__ import annotations
 
@@ -113,6 +113,9 @@ def _usage_table(summary: Summary) -> Table:
 
 def _paragraphs(summary: Summary, record: Mapping[str, Any]) -> Iterator[RenderableType]:
     """Yield what stands below the tables."""
+    apart = [wording.attribution(summary, found) for of_metric in summary.attributions.values() for found in of_metric]
+    if apart:
+        yield Group(_listing("attribution", apart), Text(wording.attribution_means(summary), "dim"))
     fixed = summary.fixed()
     if fixed:
         yield Text("everywhere: ", "bold").append(describe(fixed), "not bold")

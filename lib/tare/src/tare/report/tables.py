@@ -17,6 +17,9 @@ from tare.verdicts.latencies import LatencyRatio
 # The columns of a comparison after the baseline's value.
 _COMPARED = ("value", "ratio", "95 % interval", "n")
 
+# What stands for a cause where all of them are told together.
+_WHOLE = "whole"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
@@ -84,6 +87,34 @@ def _comparison(row: Row, unit: str) -> tuple[str, ...]:
         ratio(comparison.ratio),
         wording.interval(comparison),
         str(comparison.n),
+    )
+
+
+def attribution_table(summary: Summary, metric: str) -> Table:
+    """Each level whose cost is taken apart against the baseline, then its steps, each against the one before."""
+    varying, design = summary.varying(), summary.plan.design
+    listed = []
+    for found in summary.attributions[metric]:
+        listed.append((found.whole, _WHOLE, design.baseline))
+        listed += [(step.comparison, step.cause, step.before) for step in found.steps]
+    return Table(
+        caption=f"{metric}: {wording.attribution_means(summary)}",
+        heading=(*varying, "cause", design.compare, "against", "ratio", "95 % interval", "n", ""),
+        numbers=(*(True for _ in varying), False, False, False, True, True, True, False),
+        rows=tuple(
+            (
+                *(wording.factor_level(summary, factor, comparison.condition) for factor in varying),
+                cause,
+                wording.level(comparison),
+                show_level(before),
+                ratio(comparison.ratio),
+                wording.interval(comparison),
+                str(comparison.n),
+                "; ".join(comparison.warnings),
+            )
+            for comparison, cause, before in listed
+        ),
+        quiet=frozenset(place for place, (_, cause, _) in enumerate(listed) if cause != _WHOLE),
     )
 
 

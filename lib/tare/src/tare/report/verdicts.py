@@ -1,4 +1,4 @@
-"""What pytest's terminal summary says: the verdicts, where each run is kept, and how much of it was noise. Pure."""
+"""What pytest's terminal summary says: verdicts, where each run is kept, whose cost it is, how much was noise. Pure."""
 
 from __future__ import annotations
 
@@ -59,7 +59,8 @@ class Run(Protocol):
 
 
 def verdict_lines(judged: Sequence[Judgement], runs: Sequence[Run]) -> list[str]:
-    """Return what each run came to: its verdicts, each budget once, its noise floor, and what was not run."""
+    """Return what each run came to: its verdicts, each budget once, whose cost it is, its noise floor, and what was
+    not run."""
     return [line for run in runs for line in _run_lines(judged, run)]
 
 
@@ -80,6 +81,8 @@ def _run_lines(judged: Sequence[Judgement], run: Run) -> Iterator[str]:
         first, *claims = verdict.lines()
         yield f"  {first}"
         yield from (f"    {line}" for line in claims)
+    for metric in summary.headline:
+        yield from (f"  {wording.attribution(summary, found)}" for found in summary.attributions[metric])
     for metric in summary.headline:
         arms = [row for row in summary.rows[metric] if row.comparison.aa and row.comparison.n]
         for row in arms:

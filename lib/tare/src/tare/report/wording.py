@@ -15,6 +15,7 @@ from tare.trials.levels import show as show_level
 from tare.trials.plan import NotRun, Plan
 from tare.trials.trial import Trial
 from tare.units import ratio, round_to, show
+from tare.verdicts.attribution import Attribution
 from tare.verdicts.compare import Comparison
 from tare.verdicts.latencies import FEWEST_BEYOND, LatencyRatio
 
@@ -77,6 +78,29 @@ def interval(comparison: Comparison) -> str:
     if comparison.low is None or comparison.high is None:
         return "none" if comparison.n == 0 else f"none (n = {comparison.n})"
     return f"{_bound(comparison.low)} … {_bound(comparison.high)}"
+
+
+def attribution(summary: Summary, found: Attribution) -> str:
+    """Return whose cost it is in one line: ``gvisor, goodput at 50 tx/s: 0.80 = a 0.90 (0.88 … 0.92) x b 0.89 …``."""
+    where = condition(summary, found.whole.condition)
+    steps = " x ".join(f"{step.cause} {_bounded(step.comparison)}" for step in found.steps)
+    unbounded = all(step.comparison.low is None for step in found.steps)
+    return (
+        f"{level(found.whole)}, {found.whole.metric}{f' at {where}' if where else ''}: {ratio(found.whole.ratio)} "
+        f"= {steps}; n = {found.whole.n}{', no intervals' if unbounded else ''}"
+    )
+
+
+def attribution_means(summary: Summary) -> str:
+    """Return how the steps go together, in sentences."""
+    product = (
+        "Ratios are medians over the blocks, so the steps multiply to the whole only roughly."
+        if summary.kind == "median"
+        else "The steps multiply to the whole."
+    )
+    return (
+        f"{product} All are over the blocks that have every one of the levels; each interval is its own step's alone."
+    )
 
 
 def quantiles(found: Sequence[LatencyRatio]) -> tuple[str, ...]:
@@ -213,6 +237,11 @@ def disturbances(trials: Iterator[Trial]) -> Iterator[str]:
                 f"block {trial.block + 1}, {describe(trial.levels)}{f' ({AA})' if trial.aa else ''}, "
                 f"attempt {trial.attempt + 1}, {came_of_it}: {sentence}"
             )
+
+
+def _bounded(comparison: Comparison) -> str:
+    bounds = "" if comparison.low is None else f" ({interval(comparison)})"
+    return f"{ratio(comparison.ratio)}{bounds}"
 
 
 def _cells_of(summary: Summary, comparison: Comparison) -> Iterator[tuple[str, Cell]]:

@@ -5,6 +5,7 @@ Pure. The caller's wishes go before the profile's, the profile's before the expe
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -110,10 +111,7 @@ def settle(
         compare=compare,
         baseline=normal(baseline),
         factors={
-            name: Factor(
-                levels=_distinct(settled[name]), scope=factor.scope, unit=factor.unit, description=factor.description
-            )
-            for name, factor in known_factors.items()
+            name: dataclasses.replace(factor, levels=_distinct(settled[name])) for name, factor in known_factors.items()
         },
         blocks=blocks,
         warmup_seconds=warmup_seconds,

@@ -66,7 +66,8 @@ class Run:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deployment:
-    """What is deployed once a block, and the runs on it. ``swapped``: in a duet it is on the second side, and the
+    """What is deployed once a block, and the runs on it. A run may have another of its levels, where several share one
+    deployment. ``swapped``: in a duet it is on the second side, and the
     baseline on the first."""
 
     levels: Levels
@@ -251,7 +252,7 @@ def _deployments(design: Design, possible: Mapping[str, tuple[Level, ...]]) -> t
         if design.resolution is None
         else factorial.fraction(conditions, resolution=design.resolution)
     )
-    found = []
+    found: dict[str, Deployment] = {}
     for outer in factorial.full(of_scope("deployment")):
         runs = [
             Run(levels=inner, aa=False)
@@ -266,12 +267,21 @@ def _deployments(design: Design, possible: Mapping[str, tuple[Level, ...]]) -> t
             if design.aa and {**outer, **run.levels}[design.compare] == design.baseline
         ]
         if design.factors[design.compare].scope == "run":
-            found.append(Deployment(levels=outer, runs=(*runs, *again)))
-        else:
+            runs, again = [*runs, *again], []
+        name = _name(design, outer)
+        standing = found.setdefault(name, Deployment(levels=outer, runs=()))
+        other = {factor: level for factor, level in outer.items() if level != standing.levels[factor]}
+        of_other = (replace(run, levels={**other, **run.levels}) for run in runs)
+        found[name] = replace(standing, runs=(*standing.runs, *of_other))
+        if again:
             # The noise of deploying is part of what the A/A arm shows, so it has a deployment of its own.
-            found.append(Deployment(levels=outer, runs=tuple(runs)))
-            found.extend([Deployment(levels=outer, runs=tuple(again))] if again else [])
-    return tuple(found)
+            found[f"{name} again"] = Deployment(levels=outer, runs=tuple(again))
+    return tuple(found.values())
+
+
+def _name(design: Design, outer: Levels) -> str:
+    """Return what names a deployment: levels of one name stand on one."""
+    return describe({name: design.factors[name].deployments.get(str(level), level) for name, level in outer.items()})
 
 
 def _challengers(design: Design, deployments: tuple[Deployment, ...]) -> tuple[Deployment, ...]:

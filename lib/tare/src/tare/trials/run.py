@@ -192,8 +192,9 @@ def _measure_trials(
 
 
 def _describe(plan: Plan, trial: PlannedTrial) -> str:
-    """The levels that are set on what runs; of a pair all, for they tell the two apart."""
-    outer = {} if trial.pair != IN_TURN else _outer(plan, trial)
+    """The levels that tell a trial from the others of its deployment; of a pair all, for they tell the two apart."""
+    shared = {name for name, factor in plan.design.factors.items() if factor.deployments}
+    outer = set() if trial.pair != IN_TURN else _outer(plan, trial).keys() - shared
     inner = {name: level for name, level in trial.levels.items() if name not in outer}
     return f"{describe(inner)}{' (A/A)' if trial.aa else ''}{_on_side(trial)}"
 

@@ -60,7 +60,12 @@ class HttpService:
             raise
 
     def configure(self, deployment: HttpDeployment, levels: Mapping[str, Level]) -> None:
-        """Set what is asked for, and whether connections are kept. Raises PodChanged for a deployment that ended."""
+        """Set what is asked for, whether connections are kept, and which of the arms that share the deployment is
+        called. Raises PodChanged for a deployment that ended, NotReady where the other arm's path answers nothing."""
+        arm = arms.find(self._cluster.manifest.meshes, levels.get(arms.ARM_FACTOR, deployment.arm.name))
+        if arm.name != deployment.arm.name:
+            deployment.arm = arm
+            self._wait_for_answers(deployment, time.monotonic() + self._spec.ready_timeout_seconds)
         deployment.path = arms.path(levels, self._spec.server.payload_bytes)
         deployment.keep_alive = arms.keep_alive(levels)
         deployment.require_running()
