@@ -262,3 +262,34 @@ def test_factors_of_a_run_change_what_is_asked_for(service: Make, lab: Any, mani
     lab.pods["http"].pop(0)
     with pytest.raises(PodChanged, match="the server's pod did not last"):
         made.configure(deployment, {"payload_bytes": 64})
+
+
+@pytest.fixture
+def shared(service: Make, lab: Any, manifests: Make, http_server: Make) -> Make:
+    """Deploys an arm whose mesh has another, mesh-l7-mtls, which differs in the port alone."""
+
+    def deploy(port: int) -> tuple[HttpService, HttpDeployment]:
+        made = service(http_server().port, workload=manifests("workload"), patience_seconds=1.0)
+        mesh = lab.manifest.meshes["mesh"]
+        ours = mesh.arms["mesh-l4-mtls"]
+        other = dataclasses.replace(ours, layer="l7", call=dataclasses.replace(ours.call, port=port))
+        lab.manifest.meshes["mesh"] = dataclasses.replace(mesh, arms={**mesh.arms, "mesh-l7-mtls": other})
+        return made, made.deploy(LEVELS)
+
+    return deploy
+
+
+def test_an_arm_that_shares_the_deployment_is_called_once_it_answers(shared: Make, http_server: Make) -> None:
+    other = http_server()
+    made, deployment = shared(other.port)
+    made.configure(deployment, {"arm": "mesh-l7-mtls", "payload_bytes": 1024})
+    assert (deployment.arm.name, deployment.url, deployment.path) == ("mesh-l7-mtls", other.url, "/1024")
+    assert other.asked == ["/64 close"] * 5
+    made.configure(deployment, {"arm": "mesh-l7-mtls"})
+    assert len(other.asked) == 5  # it is the same arm still
+
+
+def test_an_arm_that_shares_the_deployment_and_does_not_answer_is_no_sample(shared: Make) -> None:
+    made, deployment = shared(1)
+    with pytest.raises(NotReady, match=r"the path through mesh-l7-mtls not ready .*Connection refused"):
+        made.configure(deployment, {"arm": "mesh-l7-mtls"})
