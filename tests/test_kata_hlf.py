@@ -53,6 +53,7 @@ def shares(trial: Trial) -> None:
     trial.load("caliper")
 
 
+@pytest.mark.proof
 def test_the_node_runs_the_network_and_nothing_of_it_is_open_to_others(runtimes: ExperimentRun) -> None:
     host = runtimes.lab.node("fabric").host
     assert host.process.get(comm="kubelet").user == "root"

@@ -77,7 +77,7 @@ class TcpRoundTrip:
         directory: Path,
     ) -> LoadResult:
         """Measure round trips after a warm-up, with tcp-rr on the same connection; see ``Load``. netperf counts in
-        whole seconds: parts of one are made whole.
+        whole seconds: it measures for the next, and warms up for the nearest.
 
         Raises UsageError for a deployment that does not forward bytes, GeneratorFailed, OutputError, CommandTimeout.
         """
@@ -159,7 +159,8 @@ class TcpRoundTrip:
                 "load tcp_rr: netperf answers here, and the lab has no program for it: loads.tcpRr.netperf"
             )
         version = netperf_output.version(self._commands.run([program, "-V"], deadline_seconds=_VERSION_SECONDS).stdout)
-        warmup, measured = (math.ceil(each) for each in seconds)
+        # The nearest for the warm-up, which may so be left out: it has a connection of its own, and warms only the path.
+        warmup, measured = round(seconds[0]), math.ceil(seconds[1])
         if warmup:
             _run(generator, arguments(program, *addresses, warmup), warmup, directory / "warm-up.log")
         log = directory / "round-trips.log"
