@@ -55,6 +55,10 @@ of_the_studys_machine = pytest.mark.skipif(
     (os.cpu_count() or 1) < 8,
     reason="the study's ratios are those of eight CPUs or more; here load, server and proxies share fewer",
 )
+# Which order holds depends on how many CPUs there are: on fewer it is judged and told, and need not hold.
+claimed_of_eight_cpus = pytest.mark.xfail(
+    (os.cpu_count() or 1) < 8, reason="the study's order is that of eight CPUs or more", strict=False
+)
 # Both ways, so that encryption alone differs.
 both_ways = pytest.mark.parametrize("mesh", ["istio", "kuma"])
 
@@ -134,21 +138,23 @@ def test_a_round_trip_is_at_most_the_studys(mtls: ExperimentRun, mesh: str) -> N
     assert mtls.round_trip_mean(arm=f"{mesh}-l4-mtls") / mtls.round_trip_mean(arm="none") <= bound
 
 
+@claimed_of_eight_cpus
 @neighbours
 def test_throughput_is_in_the_studys_order(mtls: ExperimentRun, better: str, worse: str) -> None:
     assert mtls.throughput(arm=f"{better}-l7-mtls") > mtls.throughput(arm=f"{worse}-l7-mtls")
 
 
+@claimed_of_eight_cpus
 @neighbours
 def test_round_trips_are_in_the_studys_order(mtls: ExperimentRun, better: str, worse: str) -> None:
     assert mtls.round_trip_mean(arm=f"{better}-l4-mtls") < mtls.round_trip_mean(arm=f"{worse}-l4-mtls")
 
 
-# Our own: whose cost it is. Of machines with two CPUs.
+# Our own: whose cost it is. Of machines with two CPUs, where the noise floor allows no closer bounds within the time.
 
 
-def test_the_hop_through_two_proxies_keeps_a_tenth_of_the_throughput(mtls: ExperimentRun) -> None:
-    assert mtls.throughput(arm="plain-proxy-l4") / mtls.throughput(arm="none") >= 0.1
+def test_the_hop_through_two_proxies_keeps_a_quarter_of_the_throughput(mtls: ExperimentRun) -> None:
+    assert mtls.throughput(arm="plain-proxy-l4") / mtls.throughput(arm="none") >= 0.25
 
 
 def test_http_costs_more_than_bytes(mtls: ExperimentRun) -> None:
@@ -156,8 +162,8 @@ def test_http_costs_more_than_bytes(mtls: ExperimentRun) -> None:
 
 
 @both_ways
-def test_encryption_keeps_two_thirds_of_the_throughput(mtls: ExperimentRun, mesh: str) -> None:
-    assert mtls.throughput(arm=f"{mesh}-l7-mtls") / mtls.throughput(arm=f"{mesh}-l7") >= 0.66
+def test_encryption_keeps_half_of_the_throughput(mtls: ExperimentRun, mesh: str) -> None:
+    assert mtls.throughput(arm=f"{mesh}-l7-mtls") / mtls.throughput(arm=f"{mesh}-l7") >= 0.5
 
 
 @both_ways
@@ -167,10 +173,10 @@ def test_encryption_costs_less_than_the_hop(mtls: ExperimentRun, mesh: str) -> N
     assert encryption / hop >= 1
 
 
-def test_consul_keeps_half_of_what_the_same_proxies_serve_without_it(mtls: ExperimentRun) -> None:
-    assert mtls.throughput(arm="consul-l7-mtls") / mtls.throughput(arm="plain-proxy-l7") >= 0.5
+def test_consul_keeps_a_fifth_of_what_the_same_proxies_serve_without_it(mtls: ExperimentRun) -> None:
+    assert mtls.throughput(arm="consul-l7-mtls") / mtls.throughput(arm="plain-proxy-l7") >= 0.2
 
 
 @pytest.mark.parametrize("arm", ["istio-l7-mtls", "kuma-l7-mtls", "consul-l7-mtls"])
-def test_a_sidecar_needs_at_most_150_mib(mtls: ExperimentRun, arm: str) -> None:
-    assert mtls.memory_server_proxy(arm=arm) <= "150 MiB"
+def test_a_sidecar_needs_at_most_64_mib(mtls: ExperimentRun, arm: str) -> None:
+    assert mtls.memory_server_proxy(arm=arm) <= "64 MiB"

@@ -149,11 +149,13 @@ class Cluster:
         self.kubectl(*arguments, stdin=_as_list(objects), deadline_seconds=_DELETE_SECONDS + 10)
 
     def ensure_namespace(self, name: str) -> None:
-        """Make a namespace unless it is there. Raises CommandFailed, OSError."""
+        """Make a namespace unless it is there. Raises TareError."""
         try:
             self._api.get(f"/api/v1/namespaces/{quote(name)}")
         except FileNotFoundError:
             self.apply([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}])
+        except OSError as error:
+            raise TareError(f"namespace {name}: {error}") from None
 
     def empty(self, namespaces: Sequence[str], *, timeout_seconds: float) -> None:
         """Delete everything in namespaces, which stay, with all webhooks and all that is of kinds that were declared;
