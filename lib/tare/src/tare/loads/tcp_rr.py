@@ -159,7 +159,7 @@ class TcpRoundTrip:
                 "load tcp_rr: netperf answers here, and the lab has no program for it: loads.tcpRr.netperf"
             )
         version = netperf_output.version(self._commands.run([program, "-V"], deadline_seconds=_VERSION_SECONDS).stdout)
-        # The nearest for the warm-up, which may so be left out: it has a connection of its own, and warms only the path.
+        # The nearest for the warm-up, which may so be left out: of a connection of its own, it warms only the path.
         warmup, measured = round(seconds[0]), math.ceil(seconds[1])
         if warmup:
             _run(generator, arguments(program, *addresses, warmup), warmup, directory / "warm-up.log")
