@@ -72,7 +72,7 @@ both_ways = pytest.mark.parametrize("mesh", ["istio", "kuma"])
         Factor("connection", levels=["keep-alive"]),
         Factor("connections", levels=[8]),
     ],
-    # With its budgets no verdict is possible before block 10; a block takes two minutes and a half.
+    # With its budgets no verdict is possible before block 10; a block takes little more than two minutes.
     blocks=(10, 10),
     interval="t",
     warmup="0.5 s",

@@ -137,15 +137,9 @@ class Cluster:
         arguments = ("apply", "--server-side", "--force-conflicts", "--field-manager=tare", "--filename=-")
         self.kubectl(*arguments, stdin=_as_list(objects), deadline_seconds=_APPLY_SECONDS)
 
-    def delete(self, objects: Sequence[Object] | str, *, wait: bool = True) -> None:
-        """Delete the objects (or those in a text) and, unless told not to, wait until they are gone; gone is fine.
-
-        Raises CommandFailed.
-        """
-        if not objects:
-            return
-        waiting = ("--wait", f"--timeout={_DELETE_SECONDS:.0f}s") if wait else ("--wait=false",)
-        arguments = ("delete", "--ignore-not-found", *waiting, "--filename=-")
+    def delete(self, objects: Sequence[Object]) -> None:
+        """Delete the objects and wait until they are gone; gone already is fine. Raises CommandFailed."""
+        arguments = ("delete", "--ignore-not-found", "--wait", f"--timeout={_DELETE_SECONDS:.0f}s", "--filename=-")
         self.kubectl(*arguments, stdin=_as_list(objects), deadline_seconds=_DELETE_SECONDS + 10)
 
     def ensure_namespace(self, name: str) -> None:
@@ -159,7 +153,7 @@ class Cluster:
 
     def empty(self, namespaces: Sequence[str], *, timeout_seconds: float) -> None:
         """Delete everything in namespaces, which stay, with all webhooks and all that is of kinds that were declared;
-        wait until no pod is left. Raises OSError, NotReady.
+        end the pods' processes, and wait until no pod is left. Raises OSError, CgroupError, NotReady.
         """
         emptying.withdraw_extensions(self._api)
         emptying.empty(self._api, namespaces)
