@@ -149,6 +149,8 @@ class Laboratory:
             yield run
             if not any(each.experiment == name for each in self.judged) and measurement.discard_empty():
                 self.runs.remove(run)
+            elif run.unproved:
+                measurement.fail(run.unproved)
 
     def past_trial_seconds(self, lab: str) -> float | None:
         """Return how long a trial of the lab's newest run took on average, deployments and all; None without a run."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from tare.errors import TareError
 from tare.manifest import Manifest
 from tare.measure.disturbance import LIMIT
 from tare.results import RunStore, StoredRun
@@ -96,6 +97,10 @@ class Measurement:
         finally:
             self._trials = None
         return True
+
+    def fail(self, error: TareError) -> None:
+        """Record at the end that the run broke off for this reason, so that it may go on later."""
+        self._failed = self._failed or error
 
     def discard_empty(self) -> bool:
         """Remove the run if nothing of it was ever begun, so that leaving it records nothing; say whether it was."""

@@ -307,6 +307,15 @@ def test_proofs_come_first_and_take_no_share_of_the_error_rate(lab: pytest.Pytes
     result.stdout.re_match_lines([r"  proof of the lab: 2 of 2 tests passed", r"  held: .*\(95 %"])
 
 
+def test_what_need_not_hold_is_judged_and_fails_nothing(lab: pytest.Pytester) -> None:
+    claim = "@pytest.mark.xfail(reason='of eight CPUs', strict=False)"
+    missed = HELD.replace("throughput", "missed").replace("0.5", "0.99")
+    undecided = "def test_undecided(fabric):\n    assert fabric.noise('goodput') >= 1\n"
+    result = run(lab, f"import pytest\n{claim}{missed}\n{claim}{HELD}\n{claim}\n{undecided}")
+    assert result.ret == pytest.ExitCode.OK
+    result.stdout.re_match_lines([r"  missed: goodput", r"  held: goodput", r"  undecided: goodput"])
+
+
 def test_skipped_tests_take_no_share_of_the_error_rate(lab: pytest.Pytester) -> None:
     marks = {"one": "skip", "two": "skipif(True, reason='two CPUs')", "three": "skipif(False, reason='none')"}
     tests = [f"@pytest.mark.{mark}{HELD.replace('throughput', name)}" for name, mark in marks.items()]
@@ -322,6 +331,16 @@ def test_a_lab_that_fails_its_proof_is_not_measured(lab: pytest.Pytester) -> Non
         ["*experiment fabric is not measured, for the lab failed its proof:", "*test_fabric.py::test_the_lab?one?"]
     )
     assert not (lab.path / "loads").exists()
+
+
+def test_a_broken_off_run_stays_so_when_its_lab_fails_the_proof(lab: pytest.Pytester) -> None:
+    lab.makepyfile(test_fabric=EXPERIMENT + HELD)
+    command = [sys.executable, "-m", "pytest", "-p", "tare.plugin", "-p", "no:cacheprovider"]
+    subprocess.run(command, cwd=lab.path, env={**os.environ, "DIES_AT": "5"}, capture_output=True, timeout=60)
+    run(lab, HELD + PROOFS.replace('== "the', '!= "the')).assert_outcomes(failed=2, errors=1)
+    assert (only_run(lab).state, len(only_run(lab).trials())) == ("failed", 4)
+    run(lab, HELD + PROOFS).assert_outcomes(passed=3)
+    assert only_run(lab).state == "complete"
 
 
 def test_a_design_too_short_for_any_verdict_is_told_at_once(lab: pytest.Pytester) -> None:

@@ -159,8 +159,8 @@ class ExperimentRun:
 
         Raises UsageError when more budgets are judged than share the error rate, Unproved when the lab failed a proof.
         """
-        if failed := [test for test, passed in self._proofs.items() if not passed]:
-            raise Unproved(self.name, failed)
+        if self.unproved:
+            raise self.unproved
         if budget.text in self.verdicts:
             self._tell(budget, self.verdicts[budget.text])
             return self.verdicts[budget.text]
@@ -185,6 +185,12 @@ class ExperimentRun:
     def prove(self, test: str, *, passed: bool) -> None:
         """Take note of a proof of the lab. After one that failed nothing is measured or judged any more."""
         self._proofs[test] = passed
+
+    @property
+    def unproved(self) -> Unproved | None:
+        """Why nothing is measured, which is a proof that failed; None otherwise."""
+        failed = [test for test, passed in self._proofs.items() if not passed]
+        return Unproved(self.name, failed) if failed else None
 
     @property
     def proof(self) -> str:
