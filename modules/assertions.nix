@@ -131,8 +131,15 @@ in
     "the service under test is enabled" = unless services.${experiment.service}.enable
       (violation [ "experiment" "service" ] "a service that is enabled" experiment.service "Write services.${experiment.service}.enable = true;");
 
-    "the load is enabled" = unless loads.${experiment.load}.enable
-      (violation [ "experiment" "load" ] "a load that is enabled" experiment.load "Write loads.${experiment.load}.enable = true;");
+    "something drives the service" = unless (experiment.loads != [ ])
+      (violation [ "experiment" "loads" ] "at least one load" experiment.loads null);
+
+    "the loads are enabled" = concatMap
+      (name:
+        let option = if name == "tcp_rr" then "tcpRr" else name; in
+        unless loads.${option}.enable
+          (violation [ "experiment" "loads" ] "loads that are enabled" name "Write loads.${option}.enable = true;"))
+      experiment.loads;
 
     "Fabric runs on a node" = if !services.fabric.enable then [ ] else
     refers [ "services" "fabric" "node" ] "the name of a node" (attrNames nodes) services.fabric.node;

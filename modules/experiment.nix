@@ -133,11 +133,11 @@ in
       description = "The service under test.";
     };
 
-    load = mkOption {
-      type = types.enum [ "caliper" "tcp_rr" "vegeta" "wrk" ];
-      defaultText = "the load that is enabled";
-      example = "caliper";
-      description = "The load generator that drives it.";
+    loads = mkOption {
+      type = types.listOf (types.enum [ "caliper" "tcp_rr" "vegeta" "wrk" ]);
+      defaultText = "those that are enabled";
+      example = [ "wrk" "vegeta" ];
+      description = "The load generators that drive it in each trial, one after the other; each where the deployment can be driven so. The use of resources is that of the first.";
     };
 
     compare = mkOption {

@@ -124,7 +124,7 @@ in
   };
   meshes = mapAttrs (_: mesh) config.meshes;
   experiment = {
-    inherit (config.experiment) service load compare baseline attributions factors metrics blocks;
+    inherit (config.experiment) service loads compare baseline attributions factors metrics blocks;
     warmup_seconds = config.experiment.warmupSeconds;
     duration_seconds = config.experiment.durationSeconds;
     second_side =

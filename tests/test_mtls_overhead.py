@@ -80,10 +80,7 @@ both_ways = pytest.mark.parametrize("mesh", ["istio", "kuma"])
 )
 def mtls(trial: Trial) -> None:
     """As many requests as eight connections carry; single bytes; requests at half of what the arm can serve."""
-    trial.load("wrk")
-    if "l7" not in str(trial["arm"]):
-        trial.load("tcp_rr")
-    trial.load("vegeta")
+    trial.loads()
 
 
 # The proof, before anything is measured.

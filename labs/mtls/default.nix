@@ -29,7 +29,7 @@ in
   };
 
   experiment = {
-    load = "wrk";
+    loads = [ "wrk" "tcp_rr" "vegeta" ];
     compare = "arm";
     baseline = "none";
     blocks = 4;

@@ -64,7 +64,7 @@ in
 
   config = mkIf cfg.enable {
     experiment = {
-      load = mkDefault "caliper";
+      loads = mkDefault [ "caliper" ];
 
       factors.send_rate = {
         levels = mkDefault [ 50 ];

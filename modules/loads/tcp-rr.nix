@@ -38,7 +38,7 @@ in
 
   config = mkIf cfg.enable {
     experiment = {
-      load = mkDefault "tcp_rr";
+      loads = mkDefault [ "tcp_rr" ];
 
       metrics = {
         round_trip_rate = metric "1/s" "higher" "Single bytes sent and answered each second, one at a time.";

@@ -44,7 +44,7 @@ in
 
   config = mkIf cfg.enable {
     experiment = {
-      load = mkDefault "vegeta";
+      loads = mkDefault [ "vegeta" ];
 
       factors.load_share = {
         levels = mkDefault [ 0.5 ];

@@ -78,7 +78,7 @@ in
 
   config = mkIf cfg.enable {
     experiment = {
-      load = mkDefault "wrk";
+      loads = mkDefault [ "wrk" ];
 
       factors.connections = {
         levels = mkDefault [ cfg.connections ];

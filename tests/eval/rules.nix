@@ -52,9 +52,13 @@ let
       # The runtime factor goes with the service; what follows from that is not this rule's.
       only = "experiment.service";
     };
-    "the load is enabled" = {
-      config = { loads.caliper.enable = mkForce false; experiment.load = "caliper"; };
-      errors = [ "mine.nix: experiment.load: expected a load that is enabled, found \"caliper\" (a string). Write loads.caliper.enable = true;" ];
+    "something drives the service" = {
+      config.experiment.loads = [ ];
+      errors = [ "mine.nix: experiment.loads: expected at least one load, found a list of 0." ];
+    };
+    "the loads are enabled" = {
+      config = { loads.caliper.enable = mkForce false; experiment.loads = [ "caliper" ]; };
+      errors = [ "mine.nix: experiment.loads: expected loads that are enabled, found \"caliper\" (a string). Write loads.caliper.enable = true;" ];
     };
     "Fabric runs on a node" = {
       config.services.fabric.node = "fabrik";

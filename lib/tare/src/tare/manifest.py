@@ -314,7 +314,7 @@ class Experiment:
     the cost of levels apart, by the level's name; the last step is the level itself."""
 
     service: str
-    load: str
+    loads: tuple[str, ...]
     compare: str
     baseline: Level
     factors: Mapping[str, Factor]

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 
 def of_lab(trial: RunningTrial) -> None:
-    """The trial function of ``tare run``: the lab's own load, its options from the factors."""
-    trial.load()
+    """The trial function of ``tare run``: the lab's own loads, their options from the factors."""
+    trial.loads()
 
 
 class Measurement:

@@ -128,12 +128,13 @@ def service(
 
 
 def loads(manifest: Manifest, *, cluster: Cluster, commands: Commands) -> dict[str, Load[Any]]:
-    """Return the load generators that the lab declares, by name; that of its experiment is among them.
+    """Return the load generators that the lab declares, by name; those of its experiment are among them.
 
-    Raises UsageError when the experiment's is not known or not declared.
+    Raises UsageError when one of the experiment's is not known or not declared.
     """
-    _known("load", manifest.experiment.load, LOADS)
-    _declared("load", manifest.experiment.load, getattr(manifest.loads, manifest.experiment.load))
+    for name in manifest.experiment.loads:
+        _known("load", name, LOADS)
+        _declared("load", name, getattr(manifest.loads, name))
     return {
         name: make(manifest, cluster, commands)
         for name, make in LOADS.items()

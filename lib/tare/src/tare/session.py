@@ -139,7 +139,7 @@ class LabSession:
                 commands=self._commands,
                 progress=self.progress,
             ),
-            default_load=manifest.experiment.load,
+            own_loads=manifest.experiment.loads,
             function=function,
             units={name: metric.unit for name, metric in manifest.experiment.metrics.items()},
             sampler=functools.partial(Sampler, cluster.cgroups, limit=disturbed_above),

@@ -78,6 +78,8 @@ class Service:
     def options(self, given: Any) -> Any:
         return given
 
+    def obstacle(self, deployment: Any) -> None: ...
+
     def run(self, deployment: Any, **_: Any) -> LoadResult:
         self.loads += 1
         with Path("loads").open("a") as journal:
@@ -128,7 +130,7 @@ class Synthetic:
         services = [Service() for _ in range(2 if "DUET" in os.environ else 1)]
         return Bench(
             sides=[Side(service=each, loads={"caliper": each}) for each in services],  # type: ignore[arg-type, dict-item]
-            default_load="caliper",
+            own_loads=["caliper"],
             function=function,
             units={name: metric.unit for name, metric in self.lab.manifest.experiment.metrics.items()},
             sampler=Sampling,

@@ -193,6 +193,8 @@ def test_netperf_that_the_lab_does_not_have(load: Callable[..., TcpRoundTrip], t
 
 
 def test_where_bytes_are_not_forwarded(load: Callable[..., TcpRoundTrip], tmp_path: Path) -> None:
+    assert "single bytes are not forwarded here" in str(load().obstacle(Target(round_trip=None)))
+    assert load().obstacle(Target()) is None
     with pytest.raises(UsageError, match="single bytes are not forwarded here"):
         drive(load(), Target(round_trip=None), tmp_path)
 

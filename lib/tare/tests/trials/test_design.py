@@ -17,7 +17,7 @@ def factor(*levels: str | float, scope: str = "run", unit: str | None = None) ->
 
 EXPERIMENT = Experiment(
     service="fabric",
-    load="caliper",
+    loads=("caliper",),
     compare="runtime",
     baseline="runc",
     factors={

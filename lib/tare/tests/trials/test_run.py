@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 import pytest
 
@@ -20,8 +21,8 @@ from tare.trials.design import Blocks, Design
 from tare.trials.levels import Levels, describe
 from tare.trials.plan import Plan, PlannedTrial, make
 from tare.trials.run import REPEATS, Bench, Side, measure_block
-from tare.trials.running import Trial as RunningTrial
-from tare.trials.running import TrialFunction
+from tare.trials.running import RunningTrial, TrialFunction
+from tare.trials.running import Trial as AnyTrial
 from tare.trials.trial import Trial
 
 UNITS = {"goodput": "tx/s", "latency_p50": "s", "energy": "s"}
@@ -50,8 +51,12 @@ class Remembering:
     name: str = "caliper"
     loop: Loop = "open"
     option_names: frozenset[str] = frozenset({"send_rate"})
+    stands_against: str | None = None
 
     def stop(self) -> None: ...
+
+    def obstacle(self, deployment: Deployed) -> str | None:
+        return self.stands_against
 
     def deploy(self, levels: Levels) -> Deployed:
         self.journal.append(f"deploy {describe(levels)}")
@@ -174,7 +179,7 @@ def plan(blocks: int = 2, *, aa: bool = False) -> Plan:
     return make(design, seed=3, unavailable={})
 
 
-def of_lab(trial: RunningTrial) -> None:
+def of_lab(trial: AnyTrial) -> None:
     trial.load()
 
 
@@ -188,7 +193,7 @@ def measure(
 ) -> None:
     bench = Bench(
         sides=[Side(service=what, loads={"caliper": what})],
-        default_load="caliper",
+        own_loads=["caliper"],
         function=function,
         units=UNITS,
         sampler=sampling or Sampling(),
@@ -284,7 +289,7 @@ def test_a_run_that_broke_off_after_an_attempt_goes_on_with_the_next(tmp_path: P
 
 
 def test_options_come_from_factors_and_the_call_with_times_in_their_units(tmp_path: Path) -> None:
-    def function(trial: RunningTrial) -> None:
+    def function(trial: AnyTrial) -> None:
         trial.load("caliper", send_rate=trial.levels["send_rate"] * 2, duration="500 ms", warmup="0 s")
         trial.record("energy", "3 ms")
 
@@ -292,6 +297,46 @@ def test_options_come_from_factors_and_the_call_with_times_in_their_units(tmp_pa
     measure(plan(blocks=1), what, kept, function=function)
     assert {entry for entry in what.journal if entry.startswith("load")} == {"load 50.0 0 0.5", "load 100.0 0 0.5"}
     assert kept.trials[0].metrics["energy"] == 0.003
+
+
+class Counting(Remembering):
+    """Another load, which measures something else."""
+
+    def run(self, deployment: Deployed, **how: Any) -> LoadResult:
+        return replace(super().run(deployment, **how), metrics={"energy": 1.0})
+
+
+def running(directory: Path, **loads: Remembering) -> RunningTrial:
+    return RunningTrial(
+        levels={"send_rate": 25.0},
+        deployment=Deployed([], ""),
+        loads=loads,
+        own_loads=list(loads),
+        units=UNITS,
+        warmup_seconds=1.0,
+        duration_seconds=2.0,
+        directory=directory,
+    )
+
+
+def test_a_trial_runs_the_labs_own_loads_in_their_order(tmp_path: Path) -> None:
+    trial = running(tmp_path, wrk=Remembering(name="wrk"), vegeta=Counting(name="vegeta"))
+    assert trial.loads() == tuple(trial.results)
+    assert [result.load for result in trial.results] == ["wrk", "vegeta"]
+    assert trial.metrics == {"goodput": 25.0, "latency_p50": 0.1, "energy": 1.0}
+
+
+def test_a_load_that_cannot_drive_a_deployment_is_left_out_and_refused_by_name(tmp_path: Path) -> None:
+    trial = running(tmp_path, wrk=Remembering(name="wrk"), tcp_rr=Counting(name="tcp_rr", stands_against="no bytes"))
+    assert [result.load for result in trial.loads()] == ["wrk"]
+    with pytest.raises(UsageError, match=r"trial.load\('tcp_rr'\): no bytes"):
+        trial.load("tcp_rr")
+
+
+def test_one_of_several_loads_is_named(tmp_path: Path) -> None:
+    trial = running(tmp_path, wrk=Remembering(name="wrk"), vegeta=Counting(name="vegeta"))
+    with pytest.raises(UsageError, match=r"the lab has several loads \(wrk, vegeta\); name one, or call trial.loads"):
+        trial.load()
 
 
 @pytest.mark.parametrize(

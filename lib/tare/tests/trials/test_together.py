@@ -55,6 +55,8 @@ class OnASide:
     loop: Loop = "closed"
     option_names: frozenset[str] = frozenset()
 
+    def obstacle(self, deployment: Deployed) -> None: ...
+
     def deploy(self, levels: Levels) -> Deployed:
         self.journal.append(f"deploy {describe(levels)} on {self.side}")
         return Deployed(f"{describe(levels)} on {self.side}", self.journal)
@@ -166,7 +168,7 @@ def of_lab(trial: RunningTrial) -> None:
 def measure(kept: Kept, sides: Sequence[OnASide], function: TrialFunction = of_lab) -> Kept:
     bench = Bench(
         sides=[Side(service=side, loads={"wrk": side}) for side in sides],
-        default_load="wrk",
+        own_loads=["wrk"],
         function=function,
         units={"throughput": "req/s"},
         sampler=Sampling,

@@ -75,6 +75,9 @@ class Load(Protocol[DeploymentT_contra]):
         is unknown, missing or of another type.
         """
 
+    def obstacle(self, deployment: DeploymentT_contra) -> str | None:
+        """Return why the deployment cannot be driven so; None where it can."""
+
     def run(
         self,
         deployment: DeploymentT_contra,

@@ -51,6 +51,9 @@ class Caliper:
         """Return the options; see ``Load``."""
         return settle(self.name, _OPTIONS, given)
 
+    def obstacle(self, deployment: FabricDeployment) -> None:
+        """Return None; see ``Load``."""
+
     def run(
         self,
         deployment: FabricDeployment,

@@ -67,6 +67,12 @@ class TcpRoundTrip:
         """Return no option, for there is none; see ``Load``."""
         return settle(self.name, {}, given)
 
+    def obstacle(self, deployment: ClientTarget) -> str | None:
+        """See ``Load``."""
+        if deployment.round_trip is None:
+            return "single bytes are not forwarded here: its proxies work on HTTP requests"
+        return None
+
     def run(
         self,
         deployment: ClientTarget,
@@ -82,7 +88,7 @@ class TcpRoundTrip:
         Raises UsageError for a deployment that does not forward bytes, GeneratorFailed, OutputError, CommandTimeout.
         """
         if deployment.round_trip is None:
-            raise UsageError("load tcp_rr: single bytes are not forwarded here: its proxies work on HTTP requests")
+            raise UsageError(f"load tcp_rr: {self.obstacle(deployment)}")
         endpoint(f"http://{deployment.round_trip}", "")
         client = deployment.client
         directory.mkdir(parents=True, exist_ok=True)

@@ -63,6 +63,9 @@ class Vegeta:
         """Return the options; see ``Load``."""
         return settle(self.name, self._known, given)
 
+    def obstacle(self, deployment: ClientTarget) -> None:
+        """Return None; see ``Load``."""
+
     def run(
         self,
         deployment: ClientTarget,

@@ -98,6 +98,9 @@ class Wrk:
             )
         return options
 
+    def obstacle(self, deployment: HttpTarget) -> None:
+        """Return None; see ``Load``."""
+
     def run(
         self,
         deployment: HttpTarget,

@@ -107,7 +107,7 @@ class Bench:
     metrics by name; ``clock`` gives Unix time in seconds."""
 
     sides: Sequence[Side]
-    default_load: str
+    own_loads: Sequence[str]
     function: TrialFunction
     units: Mapping[str, str]
     sampler: Sampler
@@ -230,7 +230,7 @@ def _measure_once(
             levels=planned.levels,
             deployment=deployment,
             loads=bench.sides[planned.side].loads,
-            default_load=bench.default_load,
+            own_loads=bench.own_loads,
             units=bench.units,
             warmup_seconds=plan.design.warmup_seconds,
             duration_seconds=plan.design.duration_seconds,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -25,6 +25,8 @@ class Trial(Protocol):
 
     def load(self, name: str | None = None, /, **options: Any) -> LoadResult: ...
 
+    def loads(self) -> tuple[LoadResult, ...]: ...
+
     def record(self, metric: str, value: float | str) -> None: ...
 
 
@@ -32,8 +34,8 @@ TrialFunction = Callable[[Trial], None]
 
 
 class RunningTrial:
-    """One cell being measured on a deployment that is configured for it. ``results`` are in the order of the loads;
-    ``start`` is called before each."""
+    """One cell being measured on a deployment that is configured for it. ``own_loads`` are the experiment's of
+    the lab. ``results`` are in the order of the loads; ``start`` is called before each."""
 
     def __init__(
         self,
@@ -41,7 +43,7 @@ class RunningTrial:
         levels: Levels,
         deployment: Any,
         loads: Mapping[str, Load[Any]],
-        default_load: str,
+        own_loads: Sequence[str],
         units: Mapping[str, str],
         warmup_seconds: float,
         duration_seconds: float,
@@ -53,7 +55,7 @@ class RunningTrial:
         self.recorded: dict[str, float] = {}
         self._deployment = deployment
         self._loads = loads
-        self._default_load = default_load
+        self._own_loads = own_loads
         self._units = units
         self._warmup_seconds = warmup_seconds
         self._duration_seconds = duration_seconds
@@ -67,18 +69,21 @@ class RunningTrial:
         return self.levels[factor]
 
     def load(self, name: str | None = None, /, **options: Any) -> LoadResult:
-        """Drive the service with a load of the lab (default: the one its experiment names), and return the result.
+        """Drive the service with a load of the lab (default: its experiment's, if that is one), and return the result.
 
         ``warmup`` and ``duration`` are times such as "10 s" (default: the experiment's). The other options are
         the load's own; a factor that has an option's name sets it. Raises UsageError for a load that the lab
-        does not declare, for an option it does not have, and for a second run of the same load.
+        does not declare or that cannot drive this deployment, for an option it does not have, and for a second run
+        of the same load.
         """
-        name = name or self._default_load
+        name = name or self._only_load()
         if name not in self._loads:
             raise UsageError(f"trial.load({name!r}): the lab declares no such load; it has: {', '.join(self._loads)}")
         if any(result.load == name for result in self.results):
             raise UsageError(f"trial.load({name!r}): ran in this trial already; a trial measures a load once")
         load = self._loads[name]
+        if obstacle := load.obstacle(self._deployment):
+            raise UsageError(f"trial.load({name!r}): {obstacle}")
         warmup = _seconds(options, "warmup", self._warmup_seconds)
         duration = _seconds(options, "duration", self._duration_seconds)
         given = {option: level for option, level in self.levels.items() if option in load.option_names} | options
@@ -96,6 +101,15 @@ class RunningTrial:
         self._refuse_known(name, result.metrics)
         self.results.append(result)
         return result
+
+    def loads(self) -> tuple[LoadResult, ...]:
+        """Drive the service with every load that the lab's experiment names, one after the other; return the results.
+
+        One that cannot drive this deployment is left out: of it there are no figures here. Raises as ``load`` does.
+        """
+        return tuple(
+            self.load(name) for name in self._own_loads if self._loads[name].obstacle(self._deployment) is None
+        )
 
     def record(self, metric: str, value: float | str) -> None:
         """Keep a figure of one's own, as a number for a ratio or with its unit ("3 s") for a metric the lab declares.
@@ -121,6 +135,12 @@ class RunningTrial:
             raise UsageError(
                 f"the trial function measured nothing at {describe(self.levels)}: call trial.load() or trial.record()"
             )
+
+    def _only_load(self) -> str:
+        if len(self._own_loads) != 1:
+            names = ", ".join(self._own_loads)
+            raise UsageError(f"trial.load(): the lab has several loads ({names}); name one, or call trial.loads()")
+        return self._own_loads[0]
 
     def _refuse_known(self, who: str, metrics: Mapping[str, float]) -> None:
         twice = sorted(self.metrics.keys() & metrics.keys())
